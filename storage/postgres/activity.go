@@ -17,7 +17,7 @@ const arrivals = `
 		AND i.first_seen >= $1 AND i.first_seen < $2`
 
 // Activity implements [storage.Activities].
-func (s *Store) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (sum storage.Activity, err error) {
+func (s itemStore) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (sum storage.Activity, err error) {
 	err = s.do(ctx, "count arriving items", func(ctx context.Context) error {
 		tally := storage.NewTally(zone) // empty again for each retry
 		_, err := collect(ctx, s.pool, func(row pgx.CollectableRow) (nothing struct{}, err error) {

@@ -117,7 +117,7 @@ func BenchmarkFlat(b *testing.B) {
 				return err
 			}},
 			{"ItemHashes of 20 keys", func(ctx context.Context) error {
-				_, err := read(ctx, s, "read item hashes", pgx.RowToMap, itemHashes, some(20))
+				_, err := read(ctx, s.engine, "read item hashes", pgx.RowToMap, itemHashes, some(20))
 				return err
 			}},
 			{"Items of 100 IDs", func(ctx context.Context) error { _, err := s.Items(ctx, some(100)...); return err }},
@@ -171,7 +171,7 @@ func BenchmarkMoveFeed(b *testing.B) {
 // someIDs returns IDs of stored items, unordered.
 func someIDs(b *testing.B, s *Store, n int) []string {
 	b.Helper()
-	ids, err := read(b.Context(), s, "draw IDs", pgx.RowTo[string], `
+	ids, err := read(b.Context(), s.engine, "draw IDs", pgx.RowTo[string], `
 		SELECT id FROM items TABLESAMPLE SYSTEM ((SELECT least(100, 300.0 * $1 / count(*)) FROM items)) ORDER BY random() LIMIT $1`, n)
 	if err != nil {
 		b.Fatal(err)

@@ -36,7 +36,7 @@ func listUnlessNil(list []string) *string {
 }
 
 // Correct implements [storage.Corrections].
-func (s *Store) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
+func (s labelStore) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
 	err = s.transaction(ctx, "correct item", func(ctx context.Context, tx pgx.Tx) (err error) {
 		item, err = correct(ctx, tx, c)
 		return err
@@ -75,12 +75,12 @@ func itemOf(ctx context.Context, tx pgx.Tx, id string) (storage.Item, error) {
 }
 
 // Corrections implements [storage.Corrections].
-func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
-	return read(ctx, s, "list corrections", scanCorrection, correctionsByTime, after.At, after.ItemID, max(limit, 0))
+func (s labelStore) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
+	return read(ctx, s.engine, "list corrections", scanCorrection, correctionsByTime, after.At, after.ItemID, max(limit, 0))
 }
 
 // RemoveCorrection implements [storage.Corrections].
-func (s *Store) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
+func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
 	err = s.transaction(ctx, "remove correction", func(ctx context.Context, tx pgx.Tx) (err error) {
 		if err := lockLabels(ctx, tx, itemID); err != nil {
 			return err

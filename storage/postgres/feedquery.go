@@ -77,9 +77,9 @@ func feedCondition(q storage.FeedQuery) *condition {
 }
 
 // FindFeeds implements [storage.Feeds].
-func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
+func (s feedStore) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
 	statement, args := findFeeds(q)
-	return read(ctx, s, "find feeds", scanFeed, statement, args...)
+	return read(ctx, s.engine, "find feeds", scanFeed, statement, args...)
 }
 
 // findFeeds returns the statement and arguments of a query.
@@ -111,7 +111,7 @@ func findFeeds(q storage.FeedQuery) (string, []any) {
 }
 
 // CountFeeds implements [storage.Feeds].
-func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
+func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
 	err = s.do(ctx, "count feeds", func(ctx context.Context) (err error) {
 		n, err = one(ctx, s.pool, pgx.RowToStructByPos[storage.Counts], `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...)
@@ -125,8 +125,8 @@ const feedTags = `
 	GROUP BY tag ORDER BY count(*) DESC, tag COLLATE "C" LIMIT $1`
 
 // FeedTags implements [storage.Feeds].
-func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
-	return read(ctx, s, "count tags", func(row pgx.CollectableRow) (t storage.TagCount, err error) {
+func (s feedStore) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
+	return read(ctx, s.engine, "count tags", func(row pgx.CollectableRow) (t storage.TagCount, err error) {
 		err = row.Scan(&t.Tag, &t.Feeds)
 		return t, err
 	}, feedTags, max(limit, 0))

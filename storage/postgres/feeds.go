@@ -23,7 +23,7 @@ func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
 }
 
 // Feed implements [storage.Feeds].
-func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
+func (s feedStore) Feed(ctx context.Context, id string) (storage.Feed, error) {
 	var f storage.Feed
 	err := s.do(ctx, "read feed", func(ctx context.Context) (err error) {
 		f, err = feedByID(ctx, s.pool, id)
@@ -55,7 +55,7 @@ const addFeeds = `
 const deleteMovedFeeds = `DELETE FROM feeds WHERE id = ANY($1) AND id IN (SELECT id FROM moved) RETURNING id`
 
 // AddFeeds implements [storage.Feeds].
-func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
+func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
 	isNew := map[string]bool{}
 	err = s.transaction(ctx, "add feeds", func(ctx context.Context, tx pgx.Tx) error {
 		clear(isNew)
@@ -107,7 +107,7 @@ const setFeed = `
 	WHERE id = $1 RETURNING ` + feedFields
 
 // SetFeed implements [storage.Feeds].
-func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
+func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.do(ctx, "set feed", func(ctx context.Context) error {
 		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
 			requestOrNull(settings.Request), settings.SpamThreshold)
@@ -130,7 +130,7 @@ const (
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
+func (s feedStore) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
 	err = s.transaction(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockMovedShared); err != nil {
 			return err

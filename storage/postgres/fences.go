@@ -15,7 +15,7 @@ const nextFence = `
 	RETURNING number`
 
 // NextFence implements [storage.Fences]. It waits for writers under the previous fence, see newestFence.
-func (s *Store) NextFence(ctx context.Context, name string) (fence storage.Fence, err error) {
+func (s fenceStore) NextFence(ctx context.Context, name string) (fence storage.Fence, err error) {
 	err = s.transaction(ctx, "issue a fence", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, takeLockExclusive, fenceLockClass, fenceLockOf(name)); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 const itemHashes = `SELECT id, hash FROM items WHERE id = ANY($1)`
 
 // ItemHashes implements [storage.Items].
-func (s *Store) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
 	ids := make([]string, len(keys))
 	keyOf := make(map[string]string, len(keys))
 	for i, key := range keys {
@@ -20,7 +20,7 @@ func (s *Store) ItemHashes(ctx context.Context, feedID string, keys []string) (m
 		keyOf[ids[i]] = key
 	}
 	hashes := make(map[string]string, len(keys))
-	_, err := read(ctx, s, "read item hashes", func(row pgx.CollectableRow) (id string, err error) {
+	_, err := read(ctx, s.engine, "read item hashes", func(row pgx.CollectableRow) (id string, err error) {
 		var hash string
 		err = row.Scan(&id, &hash)
 		hashes[keyOf[id]] = hash
@@ -76,8 +76,8 @@ func scanWithoutHTML(row pgx.CollectableRow) (i storage.Item, err error) {
 const itemsByID = selectItems + ` WHERE i.id = ANY($1)`
 
 // Items implements [storage.Items].
-func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
-	found, err := read(ctx, s, "read items", scanItem, itemsByID, ids)
+func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
+	found, err := read(ctx, s.engine, "read items", scanItem, itemsByID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ const itemsByTime = selectItems + `
 	ORDER BY i.first_seen, i.id LIMIT $6`
 
 // ListItems implements [storage.Items].
-func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
+func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
 	begin, id := micro(q.From), ""
 	if at := micro(after.FirstSeen); !at.Before(begin) {
 		begin, id = at, after.ID
@@ -105,5 +105,5 @@ func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storag
 	if q.Events != nil {
 		events = q.Events
 	}
-	return read(ctx, s, "list items", scanItem, itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
+	return read(ctx, s.engine, "list items", scanItem, itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
 }

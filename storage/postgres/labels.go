@@ -65,7 +65,7 @@ func labelColumns(corrected bool, labels ...storage.Labels) []any {
 }
 
 // Relabel implements [storage.Relabeling].
-func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
+func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
 	err = s.transaction(ctx, "relabel items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		changed, err = relabel(ctx, tx, job, labels)
 		return err
@@ -112,7 +112,7 @@ const (
 )
 
 // UndoRelabel implements [storage.Relabeling].
-func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
+func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
 	err = s.transaction(ctx, "undo relabel", func(ctx context.Context, tx pgx.Tx) error {
 		restored = nil
 		saved, err := collect(ctx, tx, scanSavedLabels, savedLabels, job, max(limit, 0))

@@ -38,7 +38,7 @@ const markItems = `
 	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce($3, marks.read), starred = coalesce($4, marks.starred)`
 
 // Mark implements [storage.Marks].
-func (s *Store) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
+func (s markStore) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
 	return s.do(ctx, "mark items", func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, markItems, clean(client, cleanTexts(itemIDs), m.Read, m.Starred)...)
 		return err
@@ -61,7 +61,7 @@ const (
 )
 
 // MarkAllRead implements [storage.Marks].
-func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
+func (s markStore) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
 	return s.transaction(ctx, "mark all read", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, readUnread, clean(client, stream.FeedID, stream.Tag, until)...); err != nil {
 			return err
@@ -76,9 +76,9 @@ func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.S
 }
 
 // ListMarked implements [storage.Marks].
-func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
+func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	statement, args := listMarked(client, q, after, limit)
-	return read(ctx, s, "list marked items", scanMarked, statement, clean(args...)...)
+	return read(ctx, s.engine, "list marked items", scanMarked, statement, clean(args...)...)
 }
 
 // listMarked returns the statement and arguments of a query. It contains only the requested conditions, so
@@ -134,8 +134,8 @@ const marksOf = `
 	joinMarks + ` ORDER BY place`
 
 // MarksOf implements [storage.Marks].
-func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
-	return read(ctx, s, "read marks", scanMarked, marksOf, clean(client, cleanTexts(itemIDs))...)
+func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
+	return read(ctx, s.engine, "read marks", scanMarked, marksOf, clean(client, cleanTexts(itemIDs))...)
 }
 
 const countUnread = `
@@ -143,12 +143,12 @@ const countUnread = `
 	WHERE ` + isListed + ` AND i.first_seen >= $2 AND NOT ` + isRead + ` GROUP BY f.id`
 
 // CountUnread implements [storage.Marks].
-func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
+func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
 	type counted struct {
 		id string
 		storage.UnreadCount
 	}
-	all, err := read(ctx, s, "count unread items", func(row pgx.CollectableRow) (c counted, err error) {
+	all, err := read(ctx, s.engine, "count unread items", func(row pgx.CollectableRow) (c counted, err error) {
 		err = row.Scan(&c.id, &c.Count, nullTime{&c.Newest})
 		return c, err
 	}, countUnread, clean(client, micro(since))...)
@@ -165,18 +165,18 @@ func (s *Store) CountUnread(ctx context.Context, client string, since time.Time)
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`
 
 // NumberedItems implements [storage.Marks].
-func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
+func (s markStore) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
 	prefixes := make([]string, len(numbers))
 	for i, n := range numbers {
 		prefixes[i] = storage.NumberPrefix(n)
 	}
 	slices.Sort(prefixes)
-	ids, err := read(ctx, s, "look up items by number", pgx.RowTo[string], itemsByIDPrefix, slices.Compact(prefixes))
+	ids, err := read(ctx, s.engine, "look up items by number", pgx.RowTo[string], itemsByIDPrefix, slices.Compact(prefixes))
 	return storage.OrderByNumbers(ids, numbers), err
 }
 
 // DeleteMarks implements [storage.Marks].
-func (s *Store) DeleteMarks(ctx context.Context, client string) error {
+func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 	return s.transaction(ctx, "delete marks", func(ctx context.Context, tx pgx.Tx) error {
 		statements := &pgx.Batch{}
 		statements.Queue(`DELETE FROM marks WHERE client = $1`, clean(client)...)

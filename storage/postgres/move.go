@@ -17,7 +17,7 @@ const resolveFeed = `
 	LIMIT 1`
 
 // ResolveFeed implements [storage.Feeds].
-func (s *Store) ResolveFeed(ctx context.Context, id string) (now string, err error) {
+func (s feedStore) ResolveFeed(ctx context.Context, id string) (now string, err error) {
 	err = s.do(ctx, "look up feed", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, resolveFeed, clean(id)...).Scan(&now)
 	})
@@ -38,7 +38,7 @@ const (
 const moveTimeout = 10 * time.Minute
 
 // MoveFeed implements [storage.Feeds].
-func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
+func (s feedStore) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
 	err = s.transactionWithTimeout(ctx, moveTimeout, "move feed", func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockMoved); err != nil {
 			return err

@@ -17,10 +17,32 @@ import (
 
 var _ storage.Store = (*Store)(nil)
 
-// Store is a [storage.Store] in a PostgreSQL database. It reconnects after the server was unreachable.
+// Store is a [storage.Store] in a PostgreSQL database. It reconnects after the server was unreachable. Each
+// part of the store has a type.
 type Store struct {
-	pool *pgxpool.Pool
+	*engine
+	feedStore
+	itemStore
+	labelStore
+	storyStore
+	markStore
+	recordStore
+	fenceStore
 }
+
+// Parts of a [Store].
+type (
+	feedStore   struct{ *engine }
+	itemStore   struct{ *engine }
+	labelStore  struct{ *engine }
+	storyStore  struct{ *engine }
+	markStore   struct{ *engine }
+	recordStore struct{ *engine }
+	fenceStore  struct{ *engine }
+)
+
+// An engine connects to the database and runs transactions.
+type engine struct{ pool *pgxpool.Pool }
 
 // Open opens the store in the database at url. Its user needs only the right to create tables there. It
 // migrates an older schema; concurrent migrations are safe. The error states a remedy, and never contains the
@@ -37,12 +59,12 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{pool}
-	if err := s.prepare(ctx, func(conn *pgx.Conn) error { return migrate(ctx, conn, schema) }); err != nil {
+	e := &engine{pool}
+	if err := e.prepare(ctx, func(conn *pgx.Conn) error { return migrate(ctx, conn, schema) }); err != nil {
 		pool.Close()
 		return nil, err
 	}
-	return s, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}}, nil
 }
 
 // Check returns nil if [Open] could use the server at url, or Open's error. It changes nothing.
@@ -56,35 +78,35 @@ func Check(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	return (&Store{pool}).prepare(ctx, func(*pgx.Conn) error { return nil })
+	return (&engine{pool}).prepare(ctx, func(*pgx.Conn) error { return nil })
 }
 
 // prepare checks the server, calls then, and explains the error to the user.
-func (s *Store) prepare(ctx context.Context, then func(*pgx.Conn) error) error {
-	err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+func (e *engine) prepare(ctx context.Context, then func(*pgx.Conn) error) error {
+	err := e.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		if err := checkServer(conn.Conn().PgConn()); err != nil {
 			return err
 		}
 		return then(conn.Conn())
 	})
 	if err = contractError(ctx, err); err != nil {
-		c := s.pool.Config().ConnConfig
+		c := e.pool.Config().ConnConfig
 		return fmt.Errorf("open database %q at %s:%d as %q: %w", c.Database, c.Host, c.Port, c.User, withRemedy(err, c))
 	}
 	return nil
 }
 
 // ID implements [storage.Store].
-func (s *Store) ID(ctx context.Context) (id string, err error) {
-	err = s.do(ctx, "read the ID", func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `SELECT id FROM store`).Scan(&id)
+func (e *engine) ID(ctx context.Context) (id string, err error) {
+	err = e.do(ctx, "read the ID", func(ctx context.Context) error {
+		return e.pool.QueryRow(ctx, `SELECT id FROM store`).Scan(&id)
 	})
 	return id, err
 }
 
 // Close implements [storage.Store]. It waits for running calls.
-func (s *Store) Close() error {
-	s.pool.Close()
+func (e *engine) Close() error {
+	e.pool.Close()
 	return nil
 }
 
@@ -96,12 +118,12 @@ const maxAttempts = 5
 
 // do runs work with the default timeout, retries after conflicts with concurrent transactions, and adds the
 // operation to the error.
-func (s *Store) do(ctx context.Context, operation string, work func(context.Context) error) error {
-	return s.doWithTimeout(ctx, defaultTimeout, operation, work)
+func (e *engine) do(ctx context.Context, operation string, work func(context.Context) error) error {
+	return e.doWithTimeout(ctx, defaultTimeout, operation, work)
 }
 
 // doWithTimeout is do with another timeout.
-func (s *Store) doWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context) error) error {
+func (e *engine) doWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := work(limited)
@@ -110,21 +132,21 @@ func (s *Store) doWithTimeout(ctx context.Context, timeout time.Duration, operat
 		err = work(limited)
 	}
 	if readOnly(err) {
-		s.pool.Reset() // reconnect, because another server may be the primary now
+		e.pool.Reset() // reconnect, because another server may be the primary now
 	}
 	return wrap(ctx, operation, err)
 }
 
 // transaction runs work in a transaction, with retries. If the connection fails during the commit, its result is
 // unknown, so repeating work must be harmless.
-func (s *Store) transaction(ctx context.Context, operation string, work func(context.Context, pgx.Tx) error) error {
-	return s.transactionWithTimeout(ctx, defaultTimeout, operation, work)
+func (e *engine) transaction(ctx context.Context, operation string, work func(context.Context, pgx.Tx) error) error {
+	return e.transactionWithTimeout(ctx, defaultTimeout, operation, work)
 }
 
 // transactionWithTimeout is change with another timeout.
-func (s *Store) transactionWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context, pgx.Tx) error) error {
-	return s.doWithTimeout(ctx, timeout, operation, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
+func (e *engine) transactionWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context, pgx.Tx) error) error {
+	return e.doWithTimeout(ctx, timeout, operation, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
 	})
 }
 
@@ -153,9 +175,9 @@ func one[T any](ctx context.Context, on querier, scan pgx.RowToFunc[T], statemen
 }
 
 // read is [collect] outside of a transaction, with retries.
-func read[T any](ctx context.Context, s *Store, operation string, scan pgx.RowToFunc[T], statement string, args ...any) (all []T, err error) {
-	err = s.do(ctx, operation, func(ctx context.Context) (err error) {
-		all, err = collect(ctx, s.pool, scan, statement, args...)
+func read[T any](ctx context.Context, e *engine, operation string, scan pgx.RowToFunc[T], statement string, args ...any) (all []T, err error) {
+	err = e.do(ctx, operation, func(ctx context.Context) (err error) {
+		all, err = collect(ctx, e.pool, scan, statement, args...)
 		return err
 	})
 	return all, err

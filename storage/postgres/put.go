@@ -14,7 +14,7 @@ import (
 )
 
 // PutItems implements [storage.Items].
-func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
+func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
 	err = s.transaction(ctx, "put items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		stored, err = put(ctx, tx, batch)
 		return err

@@ -43,7 +43,7 @@ const (
 // Rearrange implements [storage.Stories]. It excludes PutItems calls under its fence: an item stored
 // afterwards from earlier reads would stay in the story that its event has left. Without a fence that may
 // happen.
-func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
+func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
 	err = s.transaction(ctx, "rearrange items", func(ctx context.Context, tx pgx.Tx) (err error) {
 		changed, err = rearrange(ctx, tx, r)
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // ReadRecords implements [storage.Records].
-func (s *Store) ReadRecords(ctx context.Context, t *storage.Table, q storage.RecordQuery) (records []any, err error) {
+func (s recordStore) ReadRecords(ctx context.Context, t *storage.Table, q storage.RecordQuery) (records []any, err error) {
 	err = s.do(ctx, "read "+t.Name, func(ctx context.Context) (err error) {
 		records, err = tables.Read(ctx, recordQuerier{s.pool}, t, q)
 		return err
@@ -22,7 +22,7 @@ func (s *Store) ReadRecords(ctx context.Context, t *storage.Table, q storage.Rec
 }
 
 // ChangeRecord implements [storage.Records].
-func (s *Store) ChangeRecord(ctx context.Context, t *storage.Table, c storage.RecordChange) error {
+func (s recordStore) ChangeRecord(ctx context.Context, t *storage.Table, c storage.RecordChange) error {
 	return s.transaction(ctx, "change "+t.Name, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockFenceShared(ctx, tx, c.Fence); err != nil {
 			return err

@@ -25,12 +25,12 @@ const sightings = `
 	ORDER BY first_seen, id LIMIT $4`
 
 // Sightings implements [storage.Stories].
-func (s *Store) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
+func (s storyStore) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
 	begin, id := micro(from), ""
 	if at := micro(after.Seen); !at.Before(begin) {
 		begin, id = at, after.ItemID
 	}
-	return read(ctx, s, "read sightings", func(row pgx.CollectableRow) (seen storage.Sighting, err error) {
+	return read(ctx, s.engine, "read sightings", func(row pgx.CollectableRow) (seen storage.Sighting, err error) {
 		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, &seen.Categories, &seen.Topics)
 		return seen, err
 	}, sightings, begin, id, until, max(limit, 0))
@@ -41,8 +41,8 @@ const recentEvents = `
 	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT $3`
 
 // RecentEvents implements [storage.Stories].
-func (s *Store) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
-	return read(ctx, s, "read recent events", pgx.RowTo[string], recentEvents, partition, micro(since), max(limit, 0))
+func (s storyStore) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
+	return read(ctx, s.engine, "read recent events", pgx.RowTo[string], recentEvents, partition, micro(since), max(limit, 0))
 }
 
 const (
@@ -57,7 +57,7 @@ const (
 
 // FeedCoverage implements [storage.Stories]. It runs one statement per day, because the items of a month may
 // exceed the statement timeout.
-func (s *Store) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
+func (s storyStore) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
 	coverage := map[string]storage.FeedCoverage{}
 	var first, last *time.Time
 	err := s.do(ctx, "read first and last day", func(ctx context.Context) error {
@@ -79,12 +79,12 @@ func (s *Store) FeedCoverage(ctx context.Context, since time.Time, sources int) 
 }
 
 // addFeedCoverage adds the counts of one day's items first seen at or after since.
-func (s *Store) addFeedCoverage(ctx context.Context, day, since time.Time, sources int, coverage map[string]storage.FeedCoverage) error {
+func (s storyStore) addFeedCoverage(ctx context.Context, day, since time.Time, sources int, coverage map[string]storage.FeedCoverage) error {
 	type row struct {
 		FeedID         string
 		Items, Reached int
 	}
-	rows, err := read(ctx, s, "count a day's items by feed", pgx.RowToStructByPos[row], feedCoverageOfDay, day, since, sources)
+	rows, err := read(ctx, s.engine, "count a day's items by feed", pgx.RowToStructByPos[row], feedCoverageOfDay, day, since, sources)
 	for _, r := range rows {
 		all := coverage[r.FeedID]
 		coverage[r.FeedID] = storage.FeedCoverage{Items: all.Items + r.Items, Covered: all.Covered + r.Reached}

@@ -21,7 +21,7 @@ const (
 )
 
 // ListSpam implements [storage.Spam].
-func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
+func (s labelStore) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
 	list, count, feed := newestSpam, countSpam, []any(nil)
 	if q.FeedID != "" {
 		list, count, feed = newestSpamOf, countSpamOf, []any{q.FeedID}

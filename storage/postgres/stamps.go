@@ -12,9 +12,9 @@ import (
 const countByDay = `SELECT day, count(*) FROM items GROUP BY day`
 
 // Days implements [storage.StampReader].
-func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
+func (s itemStore) Days(ctx context.Context) (map[time.Time]int64, error) {
 	days := map[time.Time]int64{}
-	_, err := read(ctx, s, "count by day", func(row pgx.CollectableRow) (n int64, err error) {
+	_, err := read(ctx, s.engine, "count by day", func(row pgx.CollectableRow) (n int64, err error) {
 		var day time.Time
 		err = row.Scan(&day, &n)
 		days[day] = n
@@ -29,8 +29,8 @@ func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
 const stampsOfDay = `SELECT id, changed FROM items WHERE day = $1 AND id > $2 ORDER BY id LIMIT $3`
 
 // Stamps implements [storage.StampReader].
-func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
-	return read(ctx, s, "read stamps", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
+func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+	return read(ctx, s.engine, "read stamps", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
 }
 
 func scanStamp(row pgx.CollectableRow) (stamp storage.Stamp, err error) {

@@ -19,7 +19,7 @@ const (
 )
 
 // readStory returns the items of one story, or [storage.ErrNotFound].
-func (s *Store) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
+func (s storyStore) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
 	err = s.do(ctx, "read story items", func(ctx context.Context) error {
 		story = storage.StoryItems{}
 		return pgx.BeginTxFunc(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
@@ -44,7 +44,7 @@ func (s *Store) readStory(ctx context.Context, id string, limit int) (story stor
 }
 
 // ReadStories implements [storage.Stories].
-func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
+func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
 	stories := map[string]storage.StoryItems{}
 	for _, id := range ids {
 		story, err := s.readStory(ctx, id, limit)
@@ -65,14 +65,14 @@ const duplicatesOfItem = selectWithoutHTML + `
 	WHERE i.duplicate_of = $1 AND i.duplicate_of <> '' ORDER BY i.first_seen, i.id LIMIT $2`
 
 // Duplicates implements [storage.Stories].
-func (s *Store) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	return read(ctx, s, "read duplicates", scanWithoutHTML, duplicatesOfItem, itemID, max(limit, 0))
+func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
+	return read(ctx, s.engine, "read duplicates", scanWithoutHTML, duplicatesOfItem, itemID, max(limit, 0))
 }
 
 const addClicks = `UPDATE items SET clicks = least(clicks::bigint + $2, 2147483647) WHERE id = $1 RETURNING id`
 
 // AddClicks implements [storage.Stories].
-func (s *Store) AddClicks(ctx context.Context, itemID string, n int) error {
+func (s storyStore) AddClicks(ctx context.Context, itemID string, n int) error {
 	return s.do(ctx, "count clicks", func(ctx context.Context) error {
 		_, err := one(ctx, s.pool, pgx.RowTo[string], addClicks, itemID, min(n, math.MaxInt32))
 		return err

@@ -58,7 +58,7 @@ func dirtyStoriesOf(t *testing.T, s *Store) (due, all []string) {
 	for _, mark := range dirty {
 		due = append(due, mark.StoryID)
 	}
-	all, err = read(t.Context(), s, "read marks", pgx.RowTo[string], `SELECT story_id FROM untold ORDER BY mark`)
+	all, err = read(t.Context(), s.engine, "read marks", pgx.RowTo[string], `SELECT story_id FROM untold ORDER BY mark`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestRearrange_IsNotStarvedByWriters(t *testing.T) {
 	if longest > 5*time.Second {
 		t.Errorf("a rearrangement took %v, want it not starved by writers", longest)
 	}
-	there, err := read(ctx, s, "count", pgx.RowTo[int], `SELECT count(*) FROM items WHERE event_id = 'event'`)
+	there, err := read(ctx, s.engine, "count", pgx.RowTo[int], `SELECT count(*) FROM items WHERE event_id = 'event'`)
 	if err != nil {
 		t.Fatal(err)
 	}

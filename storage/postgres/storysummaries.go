@@ -14,8 +14,8 @@ import (
 const dirtyStories = `SELECT story_id, mark FROM untold WHERE due <= clock_timestamp() ORDER BY mark LIMIT $1`
 
 // DirtyStories implements [storage.Stories].
-func (s *Store) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
-	return read(ctx, s, "list dirty stories", pgx.RowToStructByPos[storage.DirtyStory], dirtyStories, max(limit, 0))
+func (s storyStore) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
+	return read(ctx, s.engine, "list dirty stories", pgx.RowToStructByPos[storage.DirtyStory], dirtyStories, max(limit, 0))
 }
 
 const storyColumns = `id, lane, headline, title, summary, items, events, sources, first_seen, last_seen, categories, topics,
@@ -36,7 +36,7 @@ const (
 )
 
 // PutStories implements [storage.Stories].
-func (s *Store) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, summaries []storage.Story, gone []string) error {
+func (s storyStore) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, summaries []storage.Story, gone []string) error {
 	// In order of ID, as in all transactions that lock several rows of a table.
 	summaries = slices.SortedStableFunc(slices.Values(summaries), func(a, b storage.Story) int { return cmp.Compare(a.ID, b.ID) })
 	return s.transaction(ctx, "put stories", func(ctx context.Context, tx pgx.Tx) error {
@@ -80,8 +80,8 @@ func scanStory(row pgx.CollectableRow) (s storage.Story, err error) {
 const storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id = ANY($1)`
 
 // StoriesByID implements [storage.Stories].
-func (s *Store) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
-	stories, err := read(ctx, s, "read stories", scanStory, storiesByID, cleanTexts(ids))
+func (s storyStore) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+	stories, err := read(ctx, s.engine, "read stories", scanStory, storiesByID, cleanTexts(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +108,12 @@ const (
 )
 
 // ListStories implements [storage.Stories].
-func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
+func (s storyStore) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
 	statement, args, err := listStatement(q)
 	if err != nil {
 		return nil, "", err
 	}
-	page, err = read(ctx, s, "list stories", scanStory, statement, args...)
+	page, err = read(ctx, s.engine, "list stories", scanStory, statement, args...)
 	if err != nil {
 		return nil, "", err
 	}

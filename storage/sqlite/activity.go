@@ -15,9 +15,9 @@ const arrivals = `
 	WHERE i.first_seen >= ? AND i.first_seen < ?`
 
 // Activity implements [storage.Activities].
-func (s *Store) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (storage.Activity, error) {
+func (s itemStore) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (storage.Activity, error) {
 	tally := storage.NewTally(zone)
-	_, err := collect(ctx, s.read.arrivals, func(row scanner) (nothing struct{}, err error) {
+	_, err := collect(ctx, s.read, arrivals, func(row scanner) (nothing struct{}, err error) {
 		var a storage.Arrival
 		err = row.Scan(nullTime{&a.FirstSeen}, nullTime{&a.Published}, &a.Assumed, nullTime{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, fromJSON(&a.Categories))
 		tally.Add(a)

@@ -33,64 +33,64 @@ func listUnlessNil(list []string) any {
 }
 
 // Correct implements [storage.Corrections].
-func (s *Store) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
+func (s labelStore) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
 	err = s.transaction(ctx, "correct item", func(w *writer) (err error) {
-		item, err = w.correct(ctx, c)
+		item, err = correct(ctx, w, c)
 		return err
 	})
 	return item, err
 }
 
-func (w *writer) correct(ctx context.Context, c storage.Correction) (storage.Item, error) {
-	item, err := w.item(ctx, c.ItemID)
+func correct(ctx context.Context, w *writer, c storage.Correction) (storage.Item, error) {
+	item, err := itemOf(ctx, w, c.ItemID)
 	if err != nil {
 		return storage.Item{}, err
 	}
-	before, err := scanCorrection(w.correctionOf.QueryRowContext(ctx, c.ItemID))
+	before, err := scanCorrection(w.row(ctx, correctionOf, c.ItemID))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return storage.Item{}, err
 	}
 	c = c.Merge(before)
-	_, err = w.putCorrection.ExecContext(ctx, c.ItemID, micros(c.At), c.By, c.Spam, listUnlessNil(c.Categories), listUnlessNil(c.Topics))
+	_, err = w.exec(ctx, putCorrection, c.ItemID, micros(c.At), c.By, c.Spam, listUnlessNil(c.Categories), listUnlessNil(c.Topics))
 	if err != nil {
 		return storage.Item{}, err
 	}
-	if _, err := w.deleteSavedLabelsOfItem.ExecContext(ctx, c.ItemID); err != nil {
+	if _, err := w.exec(ctx, deleteSavedLabelsOfItem, c.ItemID); err != nil {
 		return storage.Item{}, err
 	}
-	if err := w.label(ctx, storage.LabelsOf(c.ApplyTo(item)), true); err != nil {
+	if err := label(ctx, w, storage.LabelsOf(c.ApplyTo(item)), true); err != nil {
 		return storage.Item{}, err
 	}
-	return w.item(ctx, c.ItemID)
+	return itemOf(ctx, w, c.ItemID)
 }
 
 // item returns the item with the given ID, or [storage.ErrNotFound].
-func (w *writer) item(ctx context.Context, id string) (storage.Item, error) {
-	return storage.FirstItem(collect(ctx, w.items, scanItem, chunkArgs([]string{id})...))
+func itemOf(ctx context.Context, w *writer, id string) (storage.Item, error) {
+	return storage.FirstItem(collect(ctx, w, itemsByID, scanItem, chunkArgs([]string{id})...))
 }
 
 // Corrections implements [storage.Corrections].
-func (s *Store) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
-	page, err := collect(ctx, s.read.corrections, scanCorrection, micros(after.At), after.ItemID, max(limit, 0))
+func (s labelStore) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
+	page, err := collect(ctx, s.read, correctionsByTime, scanCorrection, micros(after.At), after.ItemID, max(limit, 0))
 	return page, s.wrap(ctx, "list corrections", err)
 }
 
 // RemoveCorrection implements [storage.Corrections].
-func (s *Store) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
+func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
 	err = s.transaction(ctx, "remove correction", func(w *writer) (err error) {
-		if _, err := w.deleteCorrection.ExecContext(ctx, itemID); err != nil {
+		if _, err := w.exec(ctx, deleteCorrection, itemID); err != nil {
 			return err
 		}
-		wasCorrected, err := changes(w.clearCorrected.ExecContext(ctx, itemID, micros(time.Now())))
+		wasCorrected, err := changes(w.exec(ctx, clearCorrected, itemID, micros(time.Now())))
 		if err != nil {
 			return err
 		}
 		if wasCorrected {
-			if err := w.markStoryOfItemDirty(ctx, itemID); err != nil {
+			if err := markStoryOfItemDirty(ctx, w, itemID); err != nil {
 				return err
 			}
 		}
-		item, err = w.item(ctx, itemID)
+		item, err = itemOf(ctx, w, itemID)
 		return err
 	})
 	return item, err
@@ -100,23 +100,23 @@ const deleteSpam = `DELETE FROM spam WHERE item_id = ?`
 
 // inheritRecords copies the correction of a deleted item, unless the item has its own, and its marks, then deletes
 // all records of the deleted item.
-func (w *writer) inheritRecords(ctx context.Context, id, dropped string) error {
-	correction, err := scanCorrection(w.correctionOf.QueryRowContext(ctx, dropped))
+func inheritRecords(ctx context.Context, w *writer, id, dropped string) error {
+	correction, err := scanCorrection(w.row(ctx, correctionOf, dropped))
 	if err == nil {
-		_, err = scanCorrection(w.correctionOf.QueryRowContext(ctx, id))
+		_, err = scanCorrection(w.row(ctx, correctionOf, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			correction.ItemID = id
-			_, err = w.correct(ctx, correction)
+			_, err = correct(ctx, w, correction)
 		}
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if _, err := w.mergeMarks.ExecContext(ctx, dropped, id); err != nil {
+	if _, err := w.exec(ctx, mergeMarks, dropped, id); err != nil {
 		return err
 	}
-	for _, drop := range []*sql.Stmt{w.deleteSpam, w.deleteCorrection, w.deleteSavedLabelsOfItem, w.deleteMarksOfItem} {
-		if _, err := drop.ExecContext(ctx, dropped); err != nil {
+	for _, drop := range []string{deleteSpam, deleteCorrection, deleteSavedLabelsOfItem, deleteMarksOfItem} {
+		if _, err := w.exec(ctx, drop, dropped); err != nil {
 			return err
 		}
 	}

@@ -24,26 +24,26 @@ const (
 )
 
 // markStoriesDirty marks the stories with several items dirty.
-func (w *writer) markStoriesDirty(ctx context.Context, stories []string) error {
+func markStoriesDirty(ctx context.Context, w *writer, stories []string) error {
 	if len(stories) == 0 {
 		return nil
 	}
 	slices.Sort(stories)
-	_, err := w.addDirtyStories.ExecContext(ctx, asJSON(slices.Compact(stories)))
+	_, err := w.exec(ctx, addDirtyStories, asJSON(slices.Compact(stories)))
 	return err
 }
 
 // markStoryOfItemDirty marks the item's story dirty if it contains several items.
-func (w *writer) markStoryOfItemDirty(ctx context.Context, itemID string) error {
-	_, err := w.addDirtyStoryOfItem.ExecContext(ctx, itemID)
+func markStoryOfItemDirty(ctx context.Context, w *writer, itemID string) error {
+	_, err := w.exec(ctx, addDirtyStoryOfItem, itemID)
 	return err
 }
 
 const oldestDirtyStories = `SELECT story_id, mark FROM untold ORDER BY mark LIMIT ?`
 
 // DirtyStories implements [storage.Stories].
-func (s *Store) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
-	records, err := collect(ctx, s.read.dirtyStories, func(row scanner) (record storage.DirtyStory, err error) {
+func (s storyStore) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
+	records, err := collect(ctx, s.read, oldestDirtyStories, func(row scanner) (record storage.DirtyStory, err error) {
 		err = row.Scan(&record.StoryID, &record.Number)
 		return record, err
 	}, max(limit, 0))

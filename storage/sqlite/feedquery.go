@@ -79,7 +79,7 @@ func feedCondition(q storage.FeedQuery) *condition {
 }
 
 // FindFeeds implements [storage.Feeds].
-func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
+func (s feedStore) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.Feed, error) {
 	order, cond := feedOrders[q.Sort], feedCondition(q)
 	if !order.descending && (q.Tag != "" || q.Pinned) {
 		// The index of the order does not contain these columns: with it, a page of rare feeds would look up
@@ -104,12 +104,12 @@ func (s *Store) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storage.F
 	// The subquery selects the feeds before whole rows are read.
 	text := `SELECT ` + feedColumns + ` FROM feeds WHERE num IN (SELECT num FROM feeds` + cond.where() +
 		` ORDER BY ` + end + ` LIMIT ?) ORDER BY ` + end
-	found, err := query(ctx, s, scanFeed, text, append(cond.args, max(q.Limit, 0))...)
+	found, err := query(ctx, s.engine, scanFeed, text, append(cond.args, max(q.Limit, 0))...)
 	return found, s.wrap(ctx, "find feeds", err)
 }
 
 // CountFeeds implements [storage.Feeds].
-func (s *Store) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
+func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
 	err = s.readers.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...).Scan(&n.Feeds, &n.Items)
 	return n, s.wrap(ctx, "count feeds", err)
@@ -119,8 +119,8 @@ const feedTags = `
 	SELECT value, count(*) FROM feeds, json_each(tags) GROUP BY value ORDER BY count(*) DESC, value LIMIT ?`
 
 // FeedTags implements [storage.Feeds].
-func (s *Store) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
-	tags, err := query(ctx, s, func(row scanner) (t storage.TagCount, err error) {
+func (s feedStore) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
+	tags, err := query(ctx, s.engine, func(row scanner) (t storage.TagCount, err error) {
 		err = row.Scan(&t.Tag, &t.Feeds)
 		return t, err
 	}, feedTags, max(limit, 0))

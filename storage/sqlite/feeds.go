@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -15,8 +14,8 @@ const feedColumns = `id, url, title, site, language, tags, pinned, full_text, re
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
 // Feed implements [storage.Feeds].
-func (s *Store) Feed(ctx context.Context, id string) (storage.Feed, error) {
-	f, err := scanFeed(s.read.feed.QueryRowContext(ctx, id))
+func (s feedStore) Feed(ctx context.Context, id string) (storage.Feed, error) {
+	f, err := scanFeed(s.read.row(ctx, feedByID, id))
 	return f, s.wrap(ctx, "read feed", err)
 }
 
@@ -26,10 +25,10 @@ const addFeed = `
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
-func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
+func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
 	err = s.transaction(ctx, "add feeds", func(w *writer) error {
 		for _, f := range feeds {
-			isNew, err := w.add(ctx, f)
+			isNew, err := addFeedRow(ctx, w, f)
 			if err != nil {
 				return err
 			}
@@ -46,17 +45,17 @@ func (s *Store) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []st
 }
 
 // add adds a feed unless it is stored already.
-func (w *writer) add(ctx context.Context, f storage.Feed) (isNew bool, err error) {
-	return changes(w.addFeed.ExecContext(ctx, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
+func addFeedRow(ctx context.Context, w *writer, f storage.Feed) (isNew bool, err error) {
+	return changes(w.exec(ctx, addFeed, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
 		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added), f.SpamThreshold))
 }
 
 const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ?, spam_threshold = ? WHERE id = ? RETURNING ` + feedColumns
 
 // SetFeed implements [storage.Feeds].
-func (s *Store) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
+func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.transaction(ctx, "set feed", func(w *writer) error {
-		f, err = scanFeed(w.setFeed.QueryRowContext(ctx, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
+		f, err = scanFeed(w.row(ctx, setFeed, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
 			requestOrNull(settings.Request), settings.SpamThreshold, id))
 		return err
 	})
@@ -83,9 +82,9 @@ const (
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
+func (s feedStore) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
 	err = s.transaction(ctx, "remove feed", func(w *writer) error {
-		freed, err := collect(ctx, w.freeDuplicates, scanPair, micros(time.Now()), id)
+		freed, err := collect(ctx, w, freeDuplicates, scanPair, micros(time.Now()), id)
 		if err != nil {
 			return err
 		}
@@ -93,18 +92,18 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, e
 		for _, item := range freed {
 			affected, stories = append(affected, item[0]), append(stories, item[1])
 		}
-		if err := w.markStoriesDirty(ctx, stories); err != nil {
+		if err := markStoriesDirty(ctx, w, stories); err != nil {
 			return err
 		}
-		if _, err := w.addDirtyStoriesOfFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
 			return err
 		}
-		for _, stmt := range []*sql.Stmt{w.deleteSpamOfFeed, w.deleteCorrectionsOfFeed, w.deleteSavedLabelsOfFeed, w.deleteMarksOfFeed, w.deleteReadUntilOfFeed} {
-			if _, err := stmt.ExecContext(ctx, id); err != nil {
+		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
+			if _, err := w.exec(ctx, stmt, id); err != nil {
 				return err
 			}
 		}
-		removed, err := collect(ctx, w.removeItems, scanText, id)
+		removed, err := collect(ctx, w, removeItems, scanText, id)
 		if err != nil {
 			return err
 		}
@@ -112,10 +111,10 @@ func (s *Store) RemoveFeed(ctx context.Context, id string) (affected []string, e
 		affected = append(affected, removed...)
 		slices.Sort(affected)
 		affected = slices.Compact(affected)
-		if _, err := w.deleteRedirects.ExecContext(ctx, id); err != nil {
+		if _, err := w.exec(ctx, deleteRedirects, id); err != nil {
 			return err
 		}
-		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
+		_, err = scanText(w.row(ctx, removeFeed, id))
 		return err
 	})
 	if err != nil {

@@ -17,24 +17,24 @@ type change struct {
 	done      chan struct{}       // closed after commit or failure
 }
 
-// batchedTransaction is [Store.transaction] with group commit: all changes that wait for the write lock are committed
+// batchedTransaction is [engine.transaction] with group commit: all changes that wait for the write lock are committed
 // as a batch in one transaction, with one sync. Failed work rolls back only itself.
-func (s *Store) batchedTransaction(ctx context.Context, operation string, work func(*writer) error) error {
+func (e *engine) batchedTransaction(ctx context.Context, operation string, work func(*writer) error) error {
 	c := &change{ctx: ctx, operation: operation, work: work, done: make(chan struct{})}
-	s.mu.Lock()
-	s.pending = append(s.pending, c)
-	s.mu.Unlock()
+	e.mu.Lock()
+	e.pending = append(e.pending, c)
+	e.mu.Unlock()
 	select {
-	case s.writeLock <- struct{}{}:
+	case e.writeLock <- struct{}{}:
 		func() {
-			defer func() { <-s.writeLock }()
+			defer func() { <-e.writeLock }()
 			runtime.Gosched() // let goroutines started at the same time join the batch
-			s.commitPending()
+			e.commitPending()
 		}()
 	case <-c.done:
 	case <-ctx.Done():
-		if s.withdraw(c) {
-			return s.wrap(ctx, operation, ctx.Err())
+		if e.withdraw(c) {
+			return e.wrap(ctx, operation, ctx.Err())
 		}
 	}
 	<-c.done
@@ -42,12 +42,12 @@ func (s *Store) batchedTransaction(ctx context.Context, operation string, work f
 }
 
 // withdraw removes a waiting change, and reports whether it was still waiting.
-func (s *Store) withdraw(c *change) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, w := range s.pending {
+func (e *engine) withdraw(c *change) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, w := range e.pending {
 		if w == c {
-			s.pending = append(s.pending[:i], s.pending[i+1:]...)
+			e.pending = append(e.pending[:i], e.pending[i+1:]...)
 			return true
 		}
 	}
@@ -56,11 +56,11 @@ func (s *Store) withdraw(c *change) bool {
 
 // commitPending commits all waiting changes. The caller holds the write lock. The batch is bounded by the
 // number of concurrent callers.
-func (s *Store) commitPending() {
-	s.mu.Lock()
-	changes := s.pending
-	s.pending = nil
-	s.mu.Unlock()
+func (e *engine) commitPending() {
+	e.mu.Lock()
+	changes := e.pending
+	e.pending = nil
+	e.mu.Unlock()
 	defer func() {
 		for _, c := range changes {
 			close(c.done)
@@ -73,9 +73,9 @@ func (s *Store) commitPending() {
 	case 0:
 	case 1:
 		c := changes[0]
-		c.err = s.wrap(c.ctx, c.operation, s.transact(c.ctx, c.work))
+		c.err = e.wrap(c.ctx, c.operation, e.transact(c.ctx, c.work))
 	default:
-		s.commitBatch(changes)
+		e.commitBatch(changes)
 	}
 }
 
@@ -106,16 +106,16 @@ func callersContext(changes []*change) (ctx context.Context, end func()) {
 // commitBatch commits the batch of changes in one transaction. Nearly always none fails. If one fails, it
 // retries all of them, each in its own savepoint, which is slower, because SQLite then copies every changed
 // page. An error of the transaction itself fails all changes.
-func (s *Store) commitBatch(changes []*change) {
+func (e *engine) commitBatch(changes []*change) {
 	ctx, end := callersContext(changes)
 	defer end()
-	if s.transact(ctx, runAll(changes)) == nil {
+	if e.transact(ctx, runAll(changes)) == nil {
 		for _, c := range changes {
 			c.err = nil
 		}
 		return
 	}
-	err := s.transact(ctx, func(w *writer) error {
+	err := e.transact(ctx, func(w *writer) error {
 		for _, c := range changes {
 			var fatal error
 			if c.err, fatal = w.inSavepoint(c.work); fatal != nil {
@@ -128,7 +128,7 @@ func (s *Store) commitBatch(changes []*change) {
 		if err != nil {
 			c.err = err
 		}
-		c.err = s.wrap(c.ctx, c.operation, c.err)
+		c.err = e.wrap(c.ctx, c.operation, c.err)
 	}
 }
 

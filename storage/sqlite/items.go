@@ -31,10 +31,10 @@ var itemHashes = `
 	WHERE feed = (SELECT num FROM feeds WHERE id = ?) AND key IN (` + placeholders + `)`
 
 // ItemHashes implements [storage.Items].
-func (s *Store) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
+func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error) {
 	hashes := make(map[string]string, len(keys))
 	for batch := range slices.Chunk(keys, chunkSize) {
-		pairs, err := collect(ctx, s.read.itemHashes, scanPair, chunkArgs(batch, feedID)...)
+		pairs, err := collect(ctx, s.read, itemHashes, scanPair, chunkArgs(batch, feedID)...)
 		if err != nil {
 			return nil, s.wrap(ctx, "read item hashes", err)
 		}
@@ -87,10 +87,10 @@ func scanItem(row scanner) (i storage.Item, err error) {
 var itemsByID = selectItems + ` WHERE i.id IN (` + placeholders + `)`
 
 // Items implements [storage.Items].
-func (s *Store) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
+func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
 	var found []storage.Item
 	for batch := range slices.Chunk(ids, chunkSize) {
-		items, err := collect(ctx, s.read.items, scanItem, chunkArgs(batch)...)
+		items, err := collect(ctx, s.read, itemsByID, scanItem, chunkArgs(batch)...)
 		if err != nil {
 			return nil, s.wrap(ctx, "read items", err)
 		}
@@ -107,7 +107,7 @@ const (
 )
 
 // ListItems implements [storage.Items].
-func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
+func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after storage.Item, limit int) ([]storage.Item, error) {
 	begin, id := micros(q.From), ""
 	if at := micros(after.FirstSeen); at >= begin {
 		begin, id = at, after.ID
@@ -116,10 +116,10 @@ func (s *Store) ListItems(ctx context.Context, q storage.ItemQuery, after storag
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
 	}
-	statement, args := s.read.since, []any{q.Partition, begin, id, until}
+	statement, args := itemsByTime, []any{q.Partition, begin, id, until}
 	if q.Events != nil {
-		statement, args = s.read.itemsOfEvents, append(args, asJSON(q.Events))
+		statement, args = itemsOfEvents, append(args, asJSON(q.Events))
 	}
-	items, err := collect(ctx, statement, scanItem, append(args, max(limit, 0))...)
+	items, err := collect(ctx, s.read, statement, scanItem, append(args, max(limit, 0))...)
 	return items, s.wrap(ctx, "list items", err)
 }

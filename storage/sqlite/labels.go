@@ -30,9 +30,9 @@ const (
 )
 
 // Relabel implements [storage.Relabeling].
-func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
+func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
 	err = s.transaction(ctx, "relabel items", func(w *writer) (err error) {
-		changed, err = w.relabel(ctx, job, labels)
+		changed, err = relabel(ctx, w, job, labels)
 		return err
 	})
 	if err != nil {
@@ -41,13 +41,13 @@ func (s *Store) Relabel(ctx context.Context, job string, labels ...storage.Label
 	return changed, nil
 }
 
-func (w *writer) relabel(ctx context.Context, job string, labels []storage.Labels) (changed []string, err error) {
+func relabel(ctx context.Context, w *writer, job string, labels []storage.Labels) (changed []string, err error) {
 	last := map[string]storage.Labels{}
 	for _, l := range labels {
 		last[l.ItemID] = l
 	}
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(last)), chunkSize) {
-		stored, err := collect(ctx, w.uncorrectedLabels, scanLabels, chunkArgs(batch)...)
+		stored, err := collect(ctx, w, uncorrectedLabels, scanLabels, chunkArgs(batch)...)
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +56,11 @@ func (w *writer) relabel(ctx context.Context, job string, labels []storage.Label
 				continue
 			}
 			if job != "" {
-				if _, err := w.saveLabels.ExecContext(ctx, job, old.ItemID, asJSON(old)); err != nil {
+				if _, err := w.exec(ctx, saveLabels, job, old.ItemID, asJSON(old)); err != nil {
 					return nil, err
 				}
 			}
-			if err := w.label(ctx, last[old.ItemID], false); err != nil {
+			if err := label(ctx, w, last[old.ItemID], false); err != nil {
 				return nil, err
 			}
 			changed = append(changed, old.ItemID)
@@ -70,32 +70,32 @@ func (w *writer) relabel(ctx context.Context, job string, labels []storage.Label
 }
 
 // label sets the item's labels and whether a user corrected them.
-func (w *writer) label(ctx context.Context, l storage.Labels, corrected bool) error {
-	_, err := w.setLabels.ExecContext(ctx, l.ItemID, l.Spam, l.SpamScore, listOrNull(l.Flags), listOrNull(l.Categories),
+func label(ctx context.Context, w *writer, l storage.Labels, corrected bool) error {
+	_, err := w.exec(ctx, setLabels, l.ItemID, l.Spam, l.SpamScore, listOrNull(l.Flags), listOrNull(l.Categories),
 		listOrNull(l.Topics), listOrNull(l.Reasons), l.Score, l.Sentiment, corrected, micros(time.Now()))
 	if err != nil {
 		return err
 	}
-	if err := w.updateSpam(ctx, l.ItemID); err != nil {
+	if err := updateSpam(ctx, w, l.ItemID); err != nil {
 		return err
 	}
-	return w.markStoryOfItemDirty(ctx, l.ItemID)
+	return markStoryOfItemDirty(ctx, w, l.ItemID)
 }
 
 // UndoRelabel implements [storage.Relabeling].
-func (s *Store) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
+func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
 	err = s.transaction(ctx, "undo relabel", func(w *writer) error {
-		saved, err := collect(ctx, w.savedLabels, scanSavedLabels, job, max(limit, 0))
+		saved, err := collect(ctx, w, savedLabels, scanSavedLabels, job, max(limit, 0))
 		if err != nil || len(saved) == 0 {
 			return err
 		}
-		if _, err := w.relabel(ctx, "", saved); err != nil {
+		if _, err := relabel(ctx, w, "", saved); err != nil {
 			return err
 		}
 		for _, labels := range saved {
 			restored = append(restored, labels.ItemID)
 		}
-		_, err = w.deleteRestoredLabels.ExecContext(ctx, job, restored[len(restored)-1])
+		_, err = w.exec(ctx, deleteRestoredLabels, job, restored[len(restored)-1])
 		return err
 	})
 	if err != nil {

@@ -36,9 +36,9 @@ const markItems = `
 	ON CONFLICT (client, item_id) DO UPDATE SET read = coalesce(?3, read), starred = coalesce(?4, starred)`
 
 // Mark implements [storage.Marks].
-func (s *Store) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
+func (s markStore) Mark(ctx context.Context, client string, m storage.MarkChange, itemIDs ...string) error {
 	return s.transaction(ctx, "mark items", func(w *writer) error {
-		_, err := w.markItems.ExecContext(ctx, client, asJSON(itemIDs), m.Read, m.Starred)
+		_, err := w.exec(ctx, markItems, client, asJSON(itemIDs), m.Read, m.Starred)
 		return err
 	})
 }
@@ -62,24 +62,24 @@ const (
 )
 
 // MarkAllRead implements [storage.Marks].
-func (s *Store) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
+func (s markStore) MarkAllRead(ctx context.Context, client string, stream storage.Stream, until time.Time) error {
 	return s.transaction(ctx, "mark all read", func(w *writer) error {
-		if _, err := w.readUnread.ExecContext(ctx, client, stream.FeedID, stream.Tag, micros(until)); err != nil {
+		if _, err := w.exec(ctx, readUnread, client, stream.FeedID, stream.Tag, micros(until)); err != nil {
 			return err
 		}
 		if stream == (storage.Stream{}) {
-			_, err := w.allReadUntil.ExecContext(ctx, client, micros(until))
+			_, err := w.exec(ctx, allReadUntil, client, micros(until))
 			return err
 		}
-		_, err := w.readUntil.ExecContext(ctx, client, stream.FeedID, stream.Tag, micros(until))
+		_, err := w.exec(ctx, readUntil, client, stream.FeedID, stream.Tag, micros(until))
 		return err
 	})
 }
 
 // ListMarked implements [storage.Marks].
-func (s *Store) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
+func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	statement, args := listMarked(client, q, after, limit)
-	page, err := query(ctx, s, scanMarked, statement, args...)
+	page, err := query(ctx, s.engine, scanMarked, statement, args...)
 	return page, s.wrap(ctx, "list marked items", err)
 }
 
@@ -142,8 +142,8 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 const marksOf = `SELECT ` + markedFields + ` FROM json_each(?2) j CROSS JOIN items i ON i.id = j.value` + joinMarks + ` ORDER BY j.key`
 
 // MarksOf implements [storage.Marks].
-func (s *Store) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
-	found, err := collect(ctx, s.read.marksOf, scanMarked, client, asJSON(itemIDs))
+func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
+	found, err := collect(ctx, s.read, marksOf, scanMarked, client, asJSON(itemIDs))
 	return found, s.wrap(ctx, "read marks", err)
 }
 
@@ -165,9 +165,9 @@ const countUnread = `
 	WHERE ` + isListed + ` AND i.first_seen >= ?2 AND NOT ` + isRead + ` GROUP BY i.feed`
 
 // CountUnread implements [storage.Marks].
-func (s *Store) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
+func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
 	unread := map[string]storage.UnreadCount{}
-	_, err := collect(ctx, s.read.countUnread, func(row scanner) (id string, err error) {
+	_, err := collect(ctx, s.read, countUnread, func(row scanner) (id string, err error) {
 		var u storage.UnreadCount
 		err = row.Scan(&id, &u.Count, nullTime{&u.Newest})
 		unread[id] = u
@@ -182,13 +182,13 @@ func (s *Store) CountUnread(ctx context.Context, client string, since time.Time)
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`
 
 // NumberedItems implements [storage.Marks].
-func (s *Store) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
+func (s markStore) NumberedItems(ctx context.Context, numbers ...int64) ([]string, error) {
 	prefixes := make([]string, len(numbers))
 	for i, n := range numbers {
 		prefixes[i] = storage.NumberPrefix(n)
 	}
 	slices.Sort(prefixes)
-	ids, err := collect(ctx, s.read.itemsByIDPrefix, scanText, asJSON(slices.Compact(prefixes)))
+	ids, err := collect(ctx, s.read, itemsByIDPrefix, scanText, asJSON(slices.Compact(prefixes)))
 	return storage.OrderByNumbers(ids, numbers), s.wrap(ctx, "look up items by number", err)
 }
 
@@ -198,12 +198,12 @@ const (
 )
 
 // DeleteMarks implements [storage.Marks].
-func (s *Store) DeleteMarks(ctx context.Context, client string) error {
+func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 	return s.transaction(ctx, "delete marks", func(w *writer) error {
-		if _, err := w.deleteMarksOfClient.ExecContext(ctx, client); err != nil {
+		if _, err := w.exec(ctx, deleteMarksOfClient, client); err != nil {
 			return err
 		}
-		_, err := w.deleteReadUntilOfClient.ExecContext(ctx, client)
+		_, err := w.exec(ctx, deleteReadUntilOfClient, client)
 		return err
 	})
 }

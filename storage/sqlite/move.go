@@ -15,8 +15,8 @@ const resolveFeed = `
 	LIMIT 1`
 
 // ResolveFeed implements [storage.Feeds].
-func (s *Store) ResolveFeed(ctx context.Context, id string) (string, error) {
-	now, err := scanText(s.read.resolve.QueryRowContext(ctx, id))
+func (s feedStore) ResolveFeed(ctx context.Context, id string) (string, error) {
+	now, err := scanText(s.read.row(ctx, resolveFeed, id))
 	return now, s.wrap(ctx, "look up feed", err)
 }
 
@@ -36,47 +36,47 @@ const (
 )
 
 // MoveFeed implements [storage.Feeds].
-func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
+func (s feedStore) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
 	err = s.transaction(ctx, "move feed", func(w *writer) error {
-		old, err := scanFeed(w.feedByID.QueryRowContext(ctx, id))
+		old, err := scanFeed(w.row(ctx, feedByID, id))
 		if err != nil || old.URL == url {
 			return err
 		}
-		to, err := w.moveTarget(ctx, id, url)
+		to, err := moveTarget(ctx, w, id, url)
 		if err != nil {
 			return err
 		}
-		if _, err := w.addDirtyStoriesOfFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
 			return err
 		}
-		duplicates, err := w.moveDuplicates(ctx, id, to.ID)
+		duplicates, err := moveDuplicates(ctx, w, id, to.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := w.addReadMarks.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.exec(ctx, addReadMarks, id, to.ID); err != nil {
 			return err
 		}
-		if _, err := w.deleteReadUntilOfFeed.ExecContext(ctx, id); err != nil {
+		if _, err := w.exec(ctx, deleteReadUntilOfFeed, id); err != nil {
 			return err
 		}
-		moved, err := w.moveItems(ctx, id, to.ID)
+		moved, err := moveItems(ctx, w, id, to.ID)
 		if err != nil {
 			return err
 		}
 		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
 		f := storage.MergeFeeds(to, old)
-		_, err = w.merge.ExecContext(ctx, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
+		_, err = w.exec(ctx, mergeFeed, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
 			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := w.moveRedirects.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.exec(ctx, moveRedirects, id, to.ID); err != nil {
 			return err
 		}
-		if _, err := w.putRedirect.ExecContext(ctx, id, to.ID); err != nil {
+		if _, err := w.exec(ctx, putRedirect, id, to.ID); err != nil {
 			return err
 		}
-		_, err = scanText(w.removeFeed.QueryRowContext(ctx, id))
+		_, err = scanText(w.row(ctx, removeFeed, id))
 		return err
 	})
 	if err != nil {
@@ -88,18 +88,18 @@ func (s *Store) MoveFeed(ctx context.Context, id, url string) (affected []string
 const deleteRedirect = `DELETE FROM moved WHERE id = ? AND feed = (SELECT num FROM feeds WHERE id = ?)`
 
 // moveTarget returns the feed that a move to the URL leads to, and adds it if necessary.
-func (w *writer) moveTarget(ctx context.Context, id, url string) (to storage.Feed, err error) {
+func moveTarget(ctx context.Context, w *writer, id, url string) (to storage.Feed, err error) {
 	to = storage.Feed{ID: storage.FeedID(url), URL: url}
-	if _, err := w.deleteRedirect.ExecContext(ctx, to.ID, id); err != nil {
+	if _, err := w.exec(ctx, deleteRedirect, to.ID, id); err != nil {
 		return to, err
 	}
-	now, err := scanText(w.resolve.QueryRowContext(ctx, to.ID))
+	now, err := scanText(w.row(ctx, resolveFeed, to.ID))
 	if errors.Is(err, sql.ErrNoRows) {
-		_, err = w.add(ctx, to)
+		_, err = addFeedRow(ctx, w, to)
 		return to, err
 	}
 	if err != nil {
 		return to, err
 	}
-	return scanFeed(w.feedByID.QueryRowContext(ctx, now))
+	return scanFeed(w.row(ctx, feedByID, now))
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"feedmesh/storage"
@@ -21,21 +20,21 @@ const (
 
 // moveDuplicates changes the duplicates of a feed's items to duplicates of the corresponding items of another
 // feed, and makes those originals. It returns the IDs of the duplicates.
-func (w *writer) moveDuplicates(ctx context.Context, from, to string) (duplicates []string, err error) {
-	pairs, err := collect(ctx, w.duplicatesOfFeed, scanPair, from)
+func moveDuplicates(ctx context.Context, w *writer, from, to string) (duplicates []string, err error) {
+	pairs, err := collect(ctx, w, duplicatesOfFeed, scanPair, from)
 	if err != nil {
 		return nil, err
 	}
 	for _, pair := range pairs {
 		id, first, at := pair[0], storage.ItemID(to, pair[1]), micros(time.Now())
-		if _, err := w.setDuplicateOf.ExecContext(ctx, id, first, at); err != nil {
+		if _, err := w.exec(ctx, setDuplicateOf, id, first, at); err != nil {
 			return nil, err
 		}
-		if _, err := w.makeOriginal.ExecContext(ctx, first, at); err != nil { // if it exists already
+		if _, err := w.exec(ctx, makeOriginal, first, at); err != nil { // if it exists already
 			return nil, err
 		}
 		for _, item := range []string{id, first} {
-			if err := w.markStoryOfItemDirty(ctx, item); err != nil {
+			if err := markStoryOfItemDirty(ctx, w, item); err != nil {
 				return nil, err
 			}
 		}
@@ -67,7 +66,7 @@ const (
 
 // moveItems moves the items of one feed to another, and deletes those that the other contains already. It
 // returns the old and new IDs.
-func (w *writer) moveItems(ctx context.Context, from, to string) (affected []string, err error) {
+func moveItems(ctx context.Context, w *writer, from, to string) (affected []string, err error) {
 	scan := func(row scanner) (m movingItem, err error) {
 		var key string
 		err = row.Scan(&m.id, &key, &m.referenced)
@@ -76,12 +75,12 @@ func (w *writer) moveItems(ctx context.Context, from, to string) (affected []str
 	}
 	for {
 		// Moved items no longer belong to the feed, so each batch starts at the front.
-		some, err := collect(ctx, w.itemsToMove, scan, from, moveBatchSize)
+		some, err := collect(ctx, w, itemsToMove, scan, from, moveBatchSize)
 		if err != nil || len(some) == 0 {
 			return affected, err
 		}
 		for _, m := range some {
-			if err := w.moveItem(ctx, m, to); err != nil {
+			if err := moveItem(ctx, w, m, to); err != nil {
 				return nil, err
 			}
 			affected = append(affected, m.id, m.newID)
@@ -89,21 +88,21 @@ func (w *writer) moveItems(ctx context.Context, from, to string) (affected []str
 	}
 }
 
-func (w *writer) moveItem(ctx context.Context, m movingItem, to string) error {
-	renamed, err := changes(w.renameItem.ExecContext(ctx, m.id, m.newID, to, micros(time.Now())))
+func moveItem(ctx context.Context, w *writer, m movingItem, to string) error {
+	renamed, err := changes(w.exec(ctx, renameItem, m.id, m.newID, to, micros(time.Now())))
 	switch {
 	case err != nil:
 		return err
 	case renamed && m.referenced:
-		return w.renameReferences(ctx, m.id, m.newID)
+		return renameReferences(ctx, w, m.id, m.newID)
 	case renamed:
 		return nil
 	case m.referenced:
-		if err := w.inheritRecords(ctx, m.newID, m.id); err != nil {
+		if err := inheritRecords(ctx, w, m.newID, m.id); err != nil {
 			return err
 		}
 	}
-	_, err = w.deleteItem.ExecContext(ctx, m.id)
+	_, err = w.exec(ctx, deleteItem, m.id)
 	return err
 }
 
@@ -114,9 +113,9 @@ const (
 )
 
 // renameReferences updates the records of other tables to the item's new ID.
-func (w *writer) renameReferences(ctx context.Context, id, now string) error {
-	for _, rename := range []*sql.Stmt{w.renameSpam, w.renameCorrection, w.renameSavedLabels, w.renameMarks} {
-		if _, err := rename.ExecContext(ctx, id, now); err != nil {
+func renameReferences(ctx context.Context, w *writer, id, now string) error {
+	for _, rename := range []string{renameSpam, renameCorrection, renameSavedLabels, renameMarks} {
+		if _, err := w.exec(ctx, rename, id, now); err != nil {
 			return err
 		}
 	}

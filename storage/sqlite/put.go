@@ -13,25 +13,25 @@ import (
 )
 
 // PutItems implements [storage.Items].
-func (s *Store) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
+func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
 	var stored storage.Stored
 	err := s.batchedTransaction(ctx, "put items", func(w *writer) error {
-		if err := w.checkFence(ctx, batch.Fence); err != nil {
+		if err := checkFence(ctx, w, batch.Fence); err != nil {
 			return err
 		}
-		feed, err := w.feedRow(ctx, batch.FeedID)
+		feed, err := readFeedRow(ctx, w, batch.FeedID)
 		if err != nil {
 			return err
 		}
 		old := feed
-		if stored, err = w.putItems(ctx, &feed, batch.Items); err != nil {
+		if stored, err = putItems(ctx, w, &feed, batch.Items); err != nil {
 			return err
 		}
 		feed.title = cmp.Or(batch.Title, feed.title)
 		feed.site = cmp.Or(batch.Site, feed.site)
 		feed.language = cmp.Or(batch.Language, feed.language)
 		feed.rate = cmp.Or(batch.Rate, feed.rate)
-		return w.setFeedRow(ctx, old, feed)
+		return setFeedRow(ctx, w, old, feed)
 	})
 	if err != nil {
 		return storage.Stored{}, err
@@ -55,17 +55,17 @@ const (
 	setFeedWords      = `UPDATE feeds SET title = ?1, site = ?2, language = ?3, words = feed_words(?1, url, ?2) WHERE num = ?4`
 )
 
-func (w *writer) feedRow(ctx context.Context, id string) (f feedRow, err error) {
-	err = w.feed.QueryRowContext(ctx, id).
+func readFeedRow(ctx context.Context, w *writer, id string) (f feedRow, err error) {
+	err = w.row(ctx, feedStatistics, id).
 		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, nullTime{&f.lastItem}, &f.rate, &f.categories)
 	return f, err
 }
 
 // setFeedRow updates the feed's row if it changed; a transaction without writes needs no sync. The search
 // text has its own statement, because writing it updates its index even if it is unchanged.
-func (w *writer) setFeedRow(ctx context.Context, old, now feedRow) error {
+func setFeedRow(ctx context.Context, w *writer, old, now feedRow) error {
 	if now.title != old.title || now.site != old.site || now.language != old.language {
-		if _, err := w.setWords.ExecContext(ctx, now.title, now.site, now.language, now.num); err != nil {
+		if _, err := w.exec(ctx, setFeedWords, now.title, now.site, now.language, now.num); err != nil {
 			return err
 		}
 		old.title, old.site, old.language = now.title, now.site, now.language
@@ -73,7 +73,7 @@ func (w *writer) setFeedRow(ctx context.Context, old, now feedRow) error {
 	if now == old {
 		return nil
 	}
-	_, err := w.setStatistics.ExecContext(ctx, now.items, microsOrNull(now.lastItem), now.rate, now.categories, now.num)
+	_, err := w.exec(ctx, setFeedStatistics, now.items, microsOrNull(now.lastItem), now.rate, now.categories, now.num)
 	return err
 }
 
@@ -97,12 +97,12 @@ func (f *feedRow) countCategories(isNew []storage.Item) error {
 const lastItem = `SELECT max(published) FROM items WHERE feed = ?`
 
 // putItems stores the new and changed items, and counts them.
-func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.Item) (stored storage.Stored, err error) {
-	byKey, err := w.storedByKey(ctx, feed.num, items)
+func putItems(ctx context.Context, w *writer, feed *feedRow, items []storage.Item) (stored storage.Stored, err error) {
+	byKey, err := storedByKey(ctx, w, feed.num, items)
 	if err != nil {
 		return stored, err
 	}
-	moved, err := w.movedStories(ctx, items)
+	moved, err := movedStories(ctx, w, items)
 	if err != nil {
 		return stored, err
 	}
@@ -122,11 +122,11 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		} else if story, ok := moved[item.EventID]; ok {
 			item.StoryID = story
 		}
-		if err := w.put(ctx, feed.num, item); err != nil {
+		if err := put(ctx, w, feed.num, item); err != nil {
 			return stored, err
 		}
 		if old.Spam || item.Spam {
-			if err := w.updateSpam(ctx, item.ID); err != nil {
+			if err := updateSpam(ctx, w, item.ID); err != nil {
 				return stored, err
 			}
 		}
@@ -135,7 +135,7 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 		}
 		switch {
 		case !exists:
-			if err := w.addEventStory(ctx, item.EventID, item.StoryID); err != nil {
+			if err := addEventStory(ctx, w, item.EventID, item.StoryID); err != nil {
 				return stored, err
 			}
 			feed.items++
@@ -150,14 +150,14 @@ func (w *writer) putItems(ctx context.Context, feed *feedRow, items []storage.It
 			feed.lastItem = item.Published
 		}
 	}
-	if err := w.markStoriesDirty(ctx, stories); err != nil {
+	if err := markStoriesDirty(ctx, w, stories); err != nil {
 		return stored, err
 	}
 	if err := feed.countCategories(isNew); err != nil {
 		return stored, err
 	}
 	if lastMayBeGone {
-		err = w.lastItem.QueryRowContext(ctx, feed.num).Scan(nullTime{&feed.lastItem})
+		err = w.row(ctx, lastItem, feed.num).Scan(nullTime{&feed.lastItem})
 	}
 	return stored, err
 }
@@ -168,7 +168,7 @@ var storedItems = `
 
 // storedByKey returns, by key, the fields of stored items that the next revision needs. Of the placement it reads
 // only the story, because putItem leaves the placement unchanged.
-func (w *writer) storedByKey(ctx context.Context, feed int64, items []storage.Item) (map[string]storage.Item, error) {
+func storedByKey(ctx context.Context, w *writer, feed int64, items []storage.Item) (map[string]storage.Item, error) {
 	stored := make(map[string]storage.Item, len(items))
 	keys := make([]string, len(items))
 	for i, item := range items {
@@ -181,7 +181,7 @@ func (w *writer) storedByKey(ctx context.Context, feed int64, items []storage.It
 		return i.Key, err
 	}
 	for some := range slices.Chunk(keys, chunkSize) {
-		if _, err := collect(ctx, w.storedItems, scan, chunkArgs(some, feed)...); err != nil {
+		if _, err := collect(ctx, w, storedItems, scan, chunkArgs(some, feed)...); err != nil {
 			return nil, err
 		}
 	}
@@ -208,8 +208,8 @@ const putItem = `
 		score = iif(corrected, score, excluded.score), sentiment = iif(corrected, sentiment, excluded.sentiment),
 		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // unique per item
 
-func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
-	_, err := w.putItem.ExecContext(ctx,
+func put(ctx context.Context, w *writer, feed int64, i storage.Item) error {
+	_, err := w.exec(ctx, putItem,
 		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
 		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
 		i.Partition, i.TextHash, i.EventID, i.StoryID, i.StoryReason, i.DuplicateOf, i.DuplicateBy, i.DuplicateScore, i.DuplicateReason,
@@ -221,12 +221,12 @@ func (w *writer) put(ctx context.Context, feed int64, i storage.Item) error {
 const newestFence = `SELECT number FROM fences WHERE name = ?`
 
 // checkFence returns [storage.ErrFenced] if a newer fence was issued.
-func (w *writer) checkFence(ctx context.Context, fence storage.Fence) error {
+func checkFence(ctx context.Context, w *writer, fence storage.Fence) error {
 	if fence == (storage.Fence{}) {
 		return nil
 	}
 	var newest int64
-	err := w.fence.QueryRowContext(ctx, fence.Name).Scan(&newest)
+	err := w.row(ctx, newestFence, fence.Name).Scan(&newest)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -242,10 +242,10 @@ const nextFence = `
 	RETURNING number`
 
 // NextFence implements [storage.Fences].
-func (s *Store) NextFence(ctx context.Context, name string) (storage.Fence, error) {
+func (s itemStore) NextFence(ctx context.Context, name string) (storage.Fence, error) {
 	fence := storage.Fence{Name: name}
 	err := s.transaction(ctx, "issue a fence", func(w *writer) error {
-		return w.nextFence.QueryRowContext(ctx, name).Scan(&fence.Number)
+		return w.row(ctx, nextFence, name).Scan(&fence.Number)
 	})
 	if err != nil {
 		return storage.Fence{}, err

@@ -15,20 +15,20 @@ const putNote = `INSERT OR REPLACE INTO notes (name, note) VALUES (?, nullif(?, 
 const moveRetention = 30 * 24 * time.Hour
 
 // Rearrange implements [storage.Stories].
-func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
+func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
 	err = s.transaction(ctx, "rearrange", func(w *writer) error {
-		if err := w.checkFence(ctx, r.Fence); err != nil {
+		if err := checkFence(ctx, w, r.Fence); err != nil {
 			return err
 		}
 		placements := map[string]storage.Placement{}
 		for _, p := range r.Items {
 			placements[p.ItemID] = p
 		}
-		moved, err := w.moveEvents(ctx, r.Events, placements)
+		moved, err := moveEvents(ctx, w, r.Events, placements)
 		if err != nil {
 			return err
 		}
-		placed, err := w.placeItems(ctx, placements)
+		placed, err := placeItems(ctx, w, placements)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (s *Store) Rearrange(ctx context.Context, r storage.Rearrangement) (changed
 		if r.Name == "" {
 			return nil
 		}
-		_, err = w.putNote.ExecContext(ctx, r.Name, r.Note)
+		_, err = w.exec(ctx, putNote, r.Name, r.Note)
 		return err
 	})
 	if err != nil {
@@ -56,9 +56,9 @@ const (
 
 // moveEvents assigns events and their items to other stories, except for items in placed, and returns the IDs
 // of the moved items.
-func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, placed map[string]storage.Placement) (moved []string, err error) {
+func moveEvents(ctx context.Context, w *writer, moves []storage.EventMove, placed map[string]storage.Placement) (moved []string, err error) {
 	at := time.Now()
-	if _, err := w.deleteOldMoves.ExecContext(ctx, micros(at.Add(-moveRetention))); err != nil {
+	if _, err := w.exec(ctx, deleteOldMoves, micros(at.Add(-moveRetention))); err != nil {
 		return nil, err
 	}
 	to := map[string]string{} // stories by event ID
@@ -69,24 +69,24 @@ func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, plac
 	}
 	from := map[string]bool{} // stories
 	for event, story := range to {
-		if _, err := w.putMove.ExecContext(ctx, event, story, micros(at)); err != nil {
+		if _, err := w.exec(ctx, putMove, event, story, micros(at)); err != nil {
 			return nil, err
 		}
-		others, err := collect(ctx, w.deleteEventStories, scanText, event)
+		others, err := collect(ctx, w, deleteEventStories, scanText, event)
 		if err != nil {
 			return nil, err
 		}
 		for _, old := range append(others, storage.StoryID(event)) {
 			from[old] = true
 		}
-		if err := w.addEventStory(ctx, event, story); err != nil {
+		if err := addEventStory(ctx, w, event, story); err != nil {
 			return nil, err
 		}
 	}
 	// A story may be large: read it once for all of its events, and before any event moves into it.
 	leaving := map[string][]string{} // item IDs by target story
 	for _, old := range slices.Sorted(maps.Keys(from)) {
-		items, err := collect(ctx, w.eventsOf, scanPair, old)
+		items, err := collect(ctx, w, eventsOf, scanPair, old)
 		if err != nil {
 			return nil, err
 		}
@@ -99,30 +99,30 @@ func (w *writer) moveEvents(ctx context.Context, moves []storage.EventMove, plac
 			}
 		}
 		if !unchanged {
-			if err := w.markStoriesDirty(ctx, []string{old}); err != nil {
+			if err := markStoriesDirty(ctx, w, []string{old}); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, story := range slices.Sorted(maps.Keys(leaving)) {
 		for _, id := range leaving[story] {
-			if _, err := w.setStory.ExecContext(ctx, id, story, micros(at)); err != nil {
+			if _, err := w.exec(ctx, setStory, id, story, micros(at)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return moved, w.markStoriesDirty(ctx, slices.Collect(maps.Keys(leaving)))
+	return moved, markStoriesDirty(ctx, w, slices.Collect(maps.Keys(leaving)))
 }
 
 const addEvent = `INSERT INTO event_stories (event_id, story_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
 // addEventStory records that a story other than the event's own may contain items of the event, so that a later
 // move finds them.
-func (w *writer) addEventStory(ctx context.Context, event, story string) error {
+func addEventStory(ctx context.Context, w *writer, event, story string) error {
 	if event == "" || story == storage.StoryID(event) {
 		return nil
 	}
-	_, err := w.addEvent.ExecContext(ctx, event, story)
+	_, err := w.exec(ctx, addEvent, event, story)
 	return err
 }
 
@@ -141,14 +141,14 @@ const placeItem = `
 	WHERE id = ?1`
 
 // placeItems applies the placements, and returns the IDs of the items whose placement changed.
-func (w *writer) placeItems(ctx context.Context, placements map[string]storage.Placement) (changed []string, err error) {
+func placeItems(ctx context.Context, w *writer, placements map[string]storage.Placement) (changed []string, err error) {
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(placements)), chunkSize) {
-		stored, err := collect(ctx, w.placements, scanPlacement, chunkArgs(batch)...)
+		stored, err := collect(ctx, w, placementsByID, scanPlacement, chunkArgs(batch)...)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range stored { // even if unchanged, because its event may just have moved
-			if err := w.addEventStory(ctx, placements[p.ItemID].EventID, placements[p.ItemID].StoryID); err != nil {
+			if err := addEventStory(ctx, w, placements[p.ItemID].EventID, placements[p.ItemID].StoryID); err != nil {
 				return nil, err
 			}
 		}
@@ -158,23 +158,23 @@ func (w *writer) placeItems(ctx context.Context, placements map[string]storage.P
 			old, now = append(old, p.StoryID), append(now, placements[p.ItemID].StoryID)
 			changed = append(changed, p.ItemID)
 		}
-		if err := w.markStoriesDirty(ctx, old); err != nil {
+		if err := markStoriesDirty(ctx, w, old); err != nil {
 			return nil, err
 		}
 		for _, p := range stored {
-			if err := w.place(ctx, placements[p.ItemID]); err != nil {
+			if err := place(ctx, w, placements[p.ItemID]); err != nil {
 				return nil, err
 			}
 		}
-		if err := w.markStoriesDirty(ctx, now); err != nil {
+		if err := markStoriesDirty(ctx, w, now); err != nil {
 			return nil, err
 		}
 	}
 	return changed, nil
 }
 
-func (w *writer) place(ctx context.Context, p storage.Placement) error {
-	_, err := w.placeItem.ExecContext(ctx, p.ItemID, p.EventID, p.StoryID, p.StoryReason, p.DuplicateOf, p.DuplicateBy, p.DuplicateScore,
+func place(ctx context.Context, w *writer, p storage.Placement) error {
+	_, err := w.exec(ctx, placeItem, p.ItemID, p.EventID, p.StoryID, p.StoryReason, p.DuplicateOf, p.DuplicateBy, p.DuplicateScore,
 		p.DuplicateReason, micros(time.Now()))
 	return err
 }
@@ -183,7 +183,7 @@ const storiesOfMoved = `
 	SELECT m.event_id, m.story_id FROM json_each(?) e CROSS JOIN moved_events m ON m.event_id = e.value`
 
 // movedStories returns the stories of moved events by event ID, for events of new items.
-func (w *writer) movedStories(ctx context.Context, items []storage.Item) (map[string]string, error) {
+func movedStories(ctx context.Context, w *writer, items []storage.Item) (map[string]string, error) {
 	var events []string
 	for _, item := range items {
 		if item.EventID != "" {
@@ -194,7 +194,7 @@ func (w *writer) movedStories(ctx context.Context, items []storage.Item) (map[st
 		return nil, nil
 	}
 	stories := map[string]string{}
-	_, err := collect(ctx, w.movedEvents, func(row scanner) (event string, err error) {
+	_, err := collect(ctx, w, storiesOfMoved, func(row scanner) (event string, err error) {
 		var story string
 		err = row.Scan(&event, &story)
 		stories[event] = story

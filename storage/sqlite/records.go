@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -11,32 +10,27 @@ import (
 )
 
 // ReadRecords implements [storage.Records].
-func (s *Store) ReadRecords(ctx context.Context, t *storage.Table, q storage.RecordQuery) ([]any, error) {
-	records, err := tables.Read(ctx, recordTx{s.readers}, t, q)
+func (s recordStore) ReadRecords(ctx context.Context, t *storage.Table, q storage.RecordQuery) ([]any, error) {
+	records, err := tables.Read(ctx, recordTx{s.read}, t, q)
 	return records, s.wrap(ctx, "read "+t.Name, err)
 }
 
 // ChangeRecord implements [storage.Records].
-func (s *Store) ChangeRecord(ctx context.Context, t *storage.Table, c storage.RecordChange) error {
+func (s recordStore) ChangeRecord(ctx context.Context, t *storage.Table, c storage.RecordChange) error {
 	return s.transaction(ctx, "change "+t.Name, func(w *writer) error {
-		if err := w.checkFence(ctx, c.Fence); err != nil {
+		if err := checkFence(ctx, w, c.Fence); err != nil {
 			return err
 		}
-		return tables.Change(ctx, recordTx{w.conn}, t, c)
+		return tables.Change(ctx, recordTx{&w.statements}, t, c)
 	})
 }
 
 // A recordTx is a [tables.Tx] on a connection.
-type recordTx struct {
-	on interface {
-		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-		ExecContext(context.Context, string, ...any) (sql.Result, error)
-	}
-}
+type recordTx struct{ on *statements }
 
 // Query implements [tables.Querier].
 func (tx recordTx) Query(ctx context.Context, statement string, args []any, row func(func([]storage.Column) error) error) error {
-	rows, err := tx.on.QueryContext(ctx, statement, args...)
+	rows, err := tx.on.rows(ctx, statement, args...)
 	if err != nil {
 		return err
 	}
@@ -51,7 +45,7 @@ func (tx recordTx) Query(ctx context.Context, statement string, args []any, row 
 
 // Exec implements [tables.Tx].
 func (tx recordTx) Exec(ctx context.Context, statement string, args ...any) error {
-	_, err := tx.on.ExecContext(ctx, statement, args...)
+	_, err := tx.on.exec(ctx, statement, args...)
 	return err
 }
 

@@ -28,30 +28,30 @@ const (
 )
 
 // updateSpam adds the item to the spam list or removes it, by its label.
-func (w *writer) updateSpam(ctx context.Context, id string) error {
-	if _, err := w.putSpam.ExecContext(ctx, id); err != nil {
+func updateSpam(ctx context.Context, w *writer, id string) error {
+	if _, err := w.exec(ctx, putSpam, id); err != nil {
 		return err
 	}
-	_, err := w.deleteSpamUnlessLabeled.ExecContext(ctx, id)
+	_, err := w.exec(ctx, deleteSpamUnlessLabeled, id)
 	return err
 }
 
 // ListSpam implements [storage.Spam].
-func (s *Store) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
+func (s labelStore) ListSpam(ctx context.Context, q storage.SpamQuery, after storage.SpamItem, limit int) (page []storage.SpamItem, total int64, err error) {
 	before := int64(math.MaxInt64)
 	if after.ID != "" {
 		before = micros(after.Judged)
 	}
-	list, count, feed := s.read.spam, s.read.countSpam, []any(nil)
+	list, count, feed := newestSpam, countSpam, []any(nil)
 	if q.FeedID != "" {
-		list, count, feed = s.read.spamOf, s.read.countSpamOf, []any{q.FeedID}
+		list, count, feed = newestSpamOf, countSpamOf, []any{q.FeedID}
 	}
-	page, err = collect(ctx, list, func(row scanner) (i storage.SpamItem, err error) {
+	page, err = collect(ctx, s.read, list, func(row scanner) (i storage.SpamItem, err error) {
 		err = row.Scan(append(itemFields(&i.Item), nullTime{&i.Judged})...)
 		return i, err
 	}, append([]any{before, after.ID, max(limit, 0)}, feed...)...)
 	if err == nil {
-		err = count.QueryRowContext(ctx, feed...).Scan(&total)
+		err = s.read.row(ctx, count, feed...).Scan(&total)
 	}
 	if err != nil {
 		return nil, 0, s.wrap(ctx, "list spam", err)

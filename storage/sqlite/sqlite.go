@@ -19,8 +19,29 @@ import (
 
 var _ storage.Store = (*Store)(nil)
 
-// Store is a [storage.Store] in an SQLite file.
+// Store is a [storage.Store] in an SQLite file. Each part of the store has a type.
 type Store struct {
+	*engine
+	feedStore
+	itemStore
+	labelStore
+	storyStore
+	markStore
+	recordStore
+}
+
+// Parts of a [Store].
+type (
+	feedStore   struct{ *engine }
+	itemStore   struct{ *engine }
+	labelStore  struct{ *engine }
+	storyStore  struct{ *engine }
+	markStore   struct{ *engine }
+	recordStore struct{ *engine }
+)
+
+// An engine opens connections to the file and runs transactions.
+type engine struct {
 	path    string
 	writers *sql.DB
 	readers *sql.DB
@@ -32,7 +53,7 @@ type Store struct {
 
 	write     *writer     // nil while the writer connection is closed
 	idleTimer *time.Timer // closes the idle writer connection
-	read      *reader
+	read      *statements // of the readers
 
 	stampsMu   sync.Mutex
 	stampCache stampCache
@@ -82,113 +103,107 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, writeLock: make(chan struct{}, 1)}
-	if s.writers, err = driver.Open(abs, pragmas(writerPragmas)); err != nil {
+	e := &engine{path: path, writeLock: make(chan struct{}, 1)}
+	if e.writers, err = driver.Open(abs, pragmas(writerPragmas)); err != nil {
 		return nil, err
 	}
-	if s.readers, err = driver.Open(abs, pragmas(readerPragmas)); err != nil {
-		return nil, errors.Join(err, s.writers.Close())
+	if e.readers, err = driver.Open(abs, pragmas(readerPragmas)); err != nil {
+		return nil, errors.Join(err, e.writers.Close())
 	}
-	s.writers.SetMaxOpenConns(1)
-	s.writers.SetMaxIdleConns(0) // the only connection belongs to the writer until it is idle
-	s.readers.SetMaxOpenConns(readerPoolSize)
-	s.readers.SetMaxIdleConns(readerPoolSize)
+	e.writers.SetMaxOpenConns(1)
+	e.writers.SetMaxIdleConns(0) // the only connection belongs to the writer until it is idle
+	e.readers.SetMaxOpenConns(readerPoolSize)
+	e.readers.SetMaxIdleConns(readerPoolSize)
 	// The reconciler reads every half minute, so one connection stays open. If all were closed, each close
 	// would checkpoint the log.
-	s.readers.SetConnMaxIdleTime(3 * idleTimeout)
-	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
+	e.readers.SetConnMaxIdleTime(3 * idleTimeout)
+	if err := e.prepare(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
-	return s, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}}, nil
 }
 
 func pragmas(list string) func(*sqlite3.Conn) error {
 	return func(c *sqlite3.Conn) error { return errors.Join(registerFeedWords(c), c.Exec(list)) }
 }
 
-// prepare migrates the schema and prepares all statements.
-func (s *Store) prepare(ctx context.Context) error {
-	conn, err := s.writers.Conn(ctx)
+// prepare migrates the schema.
+func (e *engine) prepare(ctx context.Context) error {
+	conn, err := e.writers.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	if err := migrate(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	if s.write, err = newWriter(ctx, conn); err != nil {
-		return err
-	}
-	s.idleTimer = time.AfterFunc(idleTimeout, s.closeIdleWriter)
-	s.read, err = newReader(ctx, s.readers)
-	return err
+	e.write = newWriter(conn)
+	e.idleTimer = time.AfterFunc(idleTimeout, e.closeIdleWriter)
+	e.read = &statements{on: e.readers}
+	return nil
 }
 
 // writer returns the open writer, or opens one. The caller holds the write lock.
-func (s *Store) writer(ctx context.Context) (*writer, error) {
-	if s.write == nil {
-		conn, err := s.writers.Conn(ctx)
+func (e *engine) writer(ctx context.Context) (*writer, error) {
+	if e.write == nil {
+		conn, err := e.writers.Conn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		w, err := newWriter(ctx, conn)
-		if err != nil {
-			return nil, errors.Join(err, w.close())
-		}
-		s.write = w
+		e.write = newWriter(conn)
 	}
-	s.idleTimer.Reset(idleTimeout)
-	return s.write, nil
+	e.idleTimer.Reset(idleTimeout)
+	return e.write, nil
 }
 
 // closeIdleWriter closes the idle writer until the next write. It ignores errors, because everything written is
 // committed.
-func (s *Store) closeIdleWriter() {
-	s.writeLock <- struct{}{}
-	defer func() { <-s.writeLock }()
-	_ = s.closeWriter()
+func (e *engine) closeIdleWriter() {
+	e.writeLock <- struct{}{}
+	defer func() { <-e.writeLock }()
+	_ = e.closeWriter()
 }
 
 // closeWriter closes the writer if it is open. The caller holds the write lock.
-func (s *Store) closeWriter() error {
-	if s.write == nil {
+func (e *engine) closeWriter() error {
+	if e.write == nil {
 		return nil
 	}
-	err := s.write.close()
-	s.write = nil
+	err := e.write.close()
+	e.write = nil
 	return err
 }
 
 // ID implements [storage.Store].
-func (s *Store) ID(ctx context.Context) (id string, err error) {
-	err = s.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
-	return id, s.wrap(ctx, "read the ID", err)
+func (e *engine) ID(ctx context.Context) (id string, err error) {
+	err = e.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
+	return id, e.wrap(ctx, "read the ID", err)
 }
 
 // Close implements [storage.Store]. It waits for a running write.
-func (s *Store) Close() error {
-	s.writeLock <- struct{}{}
-	defer func() { <-s.writeLock }()
-	if s.idleTimer != nil {
-		s.idleTimer.Stop()
+func (e *engine) Close() error {
+	e.writeLock <- struct{}{}
+	defer func() { <-e.writeLock }()
+	if e.idleTimer != nil {
+		e.idleTimer.Stop()
 	}
-	return errors.Join(s.readers.Close(), s.closeWriter(), s.writers.Close())
+	return errors.Join(e.readers.Close(), e.closeWriter(), e.writers.Close())
 }
 
 // transaction runs work in its own transaction.
-func (s *Store) transaction(ctx context.Context, operation string, work func(*writer) error) error {
+func (e *engine) transaction(ctx context.Context, operation string, work func(*writer) error) error {
 	select {
-	case s.writeLock <- struct{}{}:
-		defer func() { <-s.writeLock }()
+	case e.writeLock <- struct{}{}:
+		defer func() { <-e.writeLock }()
 	case <-ctx.Done():
-		return s.wrap(ctx, operation, ctx.Err())
+		return e.wrap(ctx, operation, ctx.Err())
 	}
-	return s.wrap(ctx, operation, s.transact(ctx, work))
+	return e.wrap(ctx, operation, e.transact(ctx, work))
 }
 
 // transact runs work in a transaction that takes SQLite's write lock at its start, so that no other process
 // changes the rows that work reads. The caller holds the write lock of this process.
-func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
-	w, err := s.writer(ctx)
+func (e *engine) transact(ctx context.Context, work func(*writer) error) error {
+	w, err := e.writer(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,7 +229,7 @@ func (s *Store) transact(ctx context.Context, work func(*writer) error) error {
 }
 
 // wrap adds the operation to err.
-func (s *Store) wrap(ctx context.Context, operation string, err error) error {
+func (e *engine) wrap(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrFenced),
 		errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrTooLarge), errors.Is(err, storage.ErrTooMany):
@@ -222,5 +237,5 @@ func (s *Store) wrap(ctx context.Context, operation string, err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound
 	}
-	return fmt.Errorf("%s in %s: %w", operation, s.path, translateError(ctx, s.path, err))
+	return fmt.Errorf("%s in %s: %w", operation, e.path, translateError(ctx, e.path, err))
 }

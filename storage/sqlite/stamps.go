@@ -27,9 +27,9 @@ const (
 )
 
 // Days implements [storage.StampReader].
-func (s *Store) Days(ctx context.Context) (map[time.Time]int64, error) {
+func (s itemStore) Days(ctx context.Context) (map[time.Time]int64, error) {
 	days := map[time.Time]int64{}
-	_, err := collect(ctx, s.read.days, func(row scanner) (n int64, err error) {
+	_, err := collect(ctx, s.read, countByDay, func(row scanner) (n int64, err error) {
 		var day time.Time
 		err = row.Scan(nullTime{&day}, &n)
 		days[day] = n
@@ -84,7 +84,7 @@ func (a *stampCache) take(day time.Time, after string, limit int) (page []storag
 
 // Stamps implements [storage.StampReader]. Later pages of a day may come from a cache that is up to a minute
 // old.
-func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	s.stampsMu.Lock()
 	defer s.stampsMu.Unlock()
 	limit = max(limit, 0)
@@ -94,7 +94,7 @@ func (s *Store) Stamps(ctx context.Context, day time.Time, after string, limit i
 		}
 	}
 	size := max(limit, stampBatchSize)
-	stamps, err := collect(ctx, s.read.stamps, scanStamp, micros(day), after, size)
+	stamps, err := collect(ctx, s.read, stampsOfDay, scanStamp, micros(day), after, size)
 	if err != nil {
 		return nil, s.wrap(ctx, "read stamps", err)
 	}

@@ -5,202 +5,109 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 )
 
-// A reader contains the statements of the pool of reading connections.
-type reader struct {
-	feed, feeds, counts, resolve                                       *sql.Stmt
-	itemHashes, items, since, days, stamps                             *sql.Stmt
-	spam, spamOf                                                       *sql.Stmt
-	countSpam, countSpamOf                                             *sql.Stmt
-	corrections                                                        *sql.Stmt
-	storyTotals, newestOfStory, itemsOfStories, duplicates             *sql.Stmt
-	story, someStories, stories, newestStories                         *sql.Stmt
-	dirtyStories, sightings, recentEvents, itemsOfEvents, feedCoverage *sql.Stmt
-	arrivals                                                           *sql.Stmt
-	marksOf, countUnread, itemsByIDPrefix                              *sql.Stmt
-}
-
-func newReader(ctx context.Context, db *sql.DB) (*reader, error) {
-	r := &reader{}
-	return r, prepareAll(ctx, db, map[**sql.Stmt]string{
-		&r.feed:        feedByID,
-		&r.resolve:     resolveFeed,
-		&r.itemHashes:  itemHashes,
-		&r.items:       itemsByID,
-		&r.since:       itemsByTime,
-		&r.days:        countByDay,
-		&r.stamps:      stampsOfDay,
-		&r.spam:        newestSpam,
-		&r.spamOf:      newestSpamOf,
-		&r.countSpam:   countSpam,
-		&r.countSpamOf: countSpamOf,
-		&r.corrections: correctionsByTime,
-
-		&r.storyTotals:    storyTotals,
-		&r.newestOfStory:  newestOfStory,
-		&r.itemsOfStories: itemsOfStories,
-		&r.duplicates:     duplicatesOfItem,
-		&r.someStories:    storiesByID,
-		&r.stories:        storiesByRank,
-		&r.newestStories:  newestStories,
-		&r.dirtyStories:   oldestDirtyStories,
-		&r.sightings:      sightings,
-		&r.recentEvents:   recentEvents,
-		&r.itemsOfEvents:  itemsOfEvents,
-		&r.feedCoverage:   feedCoverage,
-
-		&r.marksOf:         marksOf,
-		&r.countUnread:     countUnread,
-		&r.itemsByIDPrefix: itemsByIDPrefix,
-		&r.arrivals:        arrivals,
-	})
-}
-
-// A writer contains the only writing connection and its statements.
-type writer struct {
-	conn                                                                 *sql.Conn
-	addFeed, setFeed                                                     *sql.Stmt
-	freeDuplicates, removeItems, deleteRedirects, removeFeed             *sql.Stmt
-	fence, nextFence                                                     *sql.Stmt
-	feed, setStatistics, setWords                                        *sql.Stmt
-	storedItems, putItem, lastItem                                       *sql.Stmt
-	feedByID, resolve, deleteRedirect, moveRedirects, putRedirect, merge *sql.Stmt
-	duplicatesOfFeed, setDuplicateOf, makeOriginal                       *sql.Stmt
-	itemsToMove, renameItem, deleteItem                                  *sql.Stmt
-	items, uncorrectedLabels, setLabels                                  *sql.Stmt
-	saveLabels, savedLabels, deleteRestoredLabels, deleteSavedLabels     *sql.Stmt
-	correctionOf, putCorrection, deleteCorrection                        *sql.Stmt
-	deleteSavedLabelsOfItem, clearCorrected                              *sql.Stmt
-	putSpam, deleteSpamUnlessLabeled, deleteSpam                         *sql.Stmt
-	deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed   *sql.Stmt
-	renameSpam, renameCorrection, renameSavedLabels                      *sql.Stmt
-	addDirtyStories, addDirtyStoryOfItem, addDirtyStoriesOfFeed          *sql.Stmt
-	deleteOldMoves, putMove, movedEvents                                 *sql.Stmt
-	eventsOf, deleteEventStories, addEvent                               *sql.Stmt
-	setStory, placements, placeItem                                      *sql.Stmt
-	putStoryStmt, deleteStories, deleteDirtyStories                      *sql.Stmt
-	addClicks, putNote                                                   *sql.Stmt
-	markItems, readUntil, allReadUntil, readUnread                       *sql.Stmt
-	deleteMarksOfClient, deleteReadUntilOfClient                         *sql.Stmt
-	addReadMarks, deleteReadUntilOfFeed, renameMarks, mergeMarks         *sql.Stmt
-	deleteMarksOfItem, deleteMarksOfFeed                                 *sql.Stmt
-}
-
-// newWriter opens a writer. The caller must close it even after an error.
-func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
-	w := &writer{conn: conn}
-	return w, prepareAll(ctx, conn, w.statements())
-}
-
-func (w *writer) statements() map[**sql.Stmt]string {
-	return map[**sql.Stmt]string{
-		&w.addFeed:                 addFeed,
-		&w.setFeed:                 setFeed,
-		&w.freeDuplicates:          freeDuplicates,
-		&w.removeItems:             removeItems,
-		&w.deleteRedirects:         deleteRedirects,
-		&w.removeFeed:              removeFeed,
-		&w.fence:                   newestFence,
-		&w.nextFence:               nextFence,
-		&w.feed:                    feedStatistics,
-		&w.setStatistics:           setFeedStatistics,
-		&w.setWords:                setFeedWords,
-		&w.storedItems:             storedItems,
-		&w.putItem:                 putItem,
-		&w.lastItem:                lastItem,
-		&w.feedByID:                feedByID,
-		&w.resolve:                 resolveFeed,
-		&w.deleteRedirect:          deleteRedirect,
-		&w.moveRedirects:           moveRedirects,
-		&w.putRedirect:             putRedirect,
-		&w.merge:                   mergeFeed,
-		&w.itemsToMove:             itemsToMove,
-		&w.duplicatesOfFeed:        duplicatesOfFeed,
-		&w.setDuplicateOf:          setDuplicateOf,
-		&w.renameItem:              renameItem,
-		&w.deleteItem:              deleteItem,
-		&w.makeOriginal:            makeOriginal,
-		&w.items:                   itemsByID,
-		&w.uncorrectedLabels:       uncorrectedLabels,
-		&w.setLabels:               setLabels,
-		&w.saveLabels:              saveLabels,
-		&w.savedLabels:             savedLabels,
-		&w.deleteRestoredLabels:    deleteRestoredLabels,
-		&w.correctionOf:            correctionOf,
-		&w.putCorrection:           putCorrection,
-		&w.deleteCorrection:        deleteCorrection,
-		&w.deleteSavedLabelsOfItem: deleteSavedLabelsOfItem,
-		&w.clearCorrected:          clearCorrected,
-		&w.putSpam:                 putSpam,
-		&w.deleteSpamUnlessLabeled: deleteSpamUnlessLabeled,
-		&w.deleteSpamOfFeed:        deleteSpamOfFeed,
-		&w.deleteCorrectionsOfFeed: deleteCorrectionsOfFeed,
-		&w.deleteSavedLabelsOfFeed: deleteSavedLabelsOfFeed,
-		&w.renameSpam:              renameSpam,
-		&w.renameCorrection:        renameCorrection,
-		&w.renameSavedLabels:       renameSavedLabels,
-		&w.deleteSpam:              deleteSpam,
-		&w.addDirtyStories:         addDirtyStories,
-		&w.addDirtyStoryOfItem:     addDirtyStoryOfItem,
-		&w.addDirtyStoriesOfFeed:   addDirtyStoriesOfFeed,
-		&w.deleteOldMoves:          deleteOldMoves,
-		&w.putMove:                 putMove,
-		&w.movedEvents:             storiesOfMoved,
-		&w.eventsOf:                eventsOf,
-		&w.deleteEventStories:      deleteEventStories,
-		&w.addEvent:                addEvent,
-		&w.setStory:                setStory,
-		&w.placements:              placementsByID,
-		&w.placeItem:               placeItem,
-		&w.putStoryStmt:            putStory,
-		&w.deleteStories:           deleteStories,
-		&w.deleteDirtyStories:      deleteDirtyStories,
-		&w.addClicks:               addClicks,
-		&w.putNote:                 putNote,
-		&w.markItems:               markItems,
-		&w.readUntil:               readUntil,
-		&w.allReadUntil:            allReadUntil,
-		&w.readUnread:              readUnread,
-		&w.deleteMarksOfClient:     deleteMarksOfClient,
-		&w.deleteReadUntilOfClient: deleteReadUntilOfClient,
-		&w.addReadMarks:            addReadMarks,
-		&w.deleteReadUntilOfFeed:   deleteReadUntilOfFeed,
-		&w.renameMarks:             renameMarks,
-		&w.mergeMarks:              mergeMarks,
-		&w.deleteMarksOfItem:       deleteMarksOfItem,
-		&w.deleteMarksOfFeed:       deleteMarksOfFeed,
+// statements are the prepared statements of a connection or a pool, by their text. Each is prepared when it is
+// first used. Texts are constants, so their number is bounded.
+type statements struct {
+	on interface {
+		PrepareContext(context.Context, string) (*sql.Stmt, error)
 	}
+	mu     sync.RWMutex
+	byText map[string]*sql.Stmt
 }
 
-// close closes the connection and its statements, which [sql.Conn] leaves open.
-func (w *writer) close() error {
+// prepared returns the prepared statement.
+func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.mu.RLock()
+	stmt := s.byText[text]
+	s.mu.RUnlock()
+	if stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.on.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %s: %w", text, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.byText[text]; other != nil { // prepared by a concurrent call
+		return other, stmt.Close()
+	}
+	if s.byText == nil {
+		s.byText = map[string]*sql.Stmt{}
+	}
+	s.byText[text] = stmt
+	return stmt, nil
+}
+
+// exec executes a statement without result rows.
+func (s *statements) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// row executes a statement with one result row.
+func (s *statements) row(ctx context.Context, text string, args ...any) scanner {
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return failedRow{err}
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+// rows executes a statement with result rows.
+func (s *statements) rows(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// close closes the statements, which [sql.Conn] leaves open.
+func (s *statements) close() error {
 	var errs []error
-	for stmt := range w.statements() {
-		if *stmt != nil {
-			errs = append(errs, (*stmt).Close())
-		}
+	for _, stmt := range s.byText {
+		errs = append(errs, stmt.Close())
 	}
-	return errors.Join(append(errs, w.conn.Close())...)
+	return errors.Join(errs...)
 }
 
-func prepareAll(ctx context.Context, on interface {
-	PrepareContext(context.Context, string) (*sql.Stmt, error)
-}, statements map[**sql.Stmt]string) (err error) {
-	for stmt, text := range statements {
-		if *stmt, err = on.PrepareContext(ctx, text); err != nil {
-			return fmt.Errorf("prepare %s: %w", text, err)
-		}
-	}
-	return nil
+// A failedRow is the row of a statement that cannot be prepared.
+type failedRow struct{ err error }
+
+// Scan returns the error.
+func (r failedRow) Scan(...any) error { return r.err }
+
+// A writer is the only writing connection.
+type writer struct {
+	conn *sql.Conn
+	statements
 }
+
+func newWriter(conn *sql.Conn) *writer {
+	return &writer{conn: conn, statements: statements{on: conn}}
+}
+
+// close closes the connection and its statements.
+func (w *writer) close() error { return errors.Join(w.statements.close(), w.conn.Close()) }
 
 // A scanner is an [sql.Row], or the current row of [sql.Rows].
 type scanner interface{ Scan(...any) error }
 
+// A rowser is a writer or the statements of the readers.
+type rowser interface {
+	rows(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
 // collect reads all rows before it returns. An open read would prevent truncating the log.
-func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, error), args ...any) ([]T, error) {
-	rows, err := stmt.QueryContext(ctx, args...)
+func collect[T any](ctx context.Context, on rowser, text string, scan func(scanner) (T, error), args ...any) ([]T, error) {
+	rows, err := on.rows(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -217,13 +124,10 @@ func collect[T any](ctx context.Context, stmt *sql.Stmt, scan func(scanner) (T, 
 }
 
 // query is [collect] for a statement that is prepared for one call.
-func query[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
-	stmt, err := s.readers.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	defer stmt.Close()
-	return collect(ctx, stmt, scan, args...)
+func query[T any](ctx context.Context, e *engine, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+	once := &statements{on: e.readers}
+	defer once.close()
+	return collect(ctx, once, text, scan, args...)
 }
 
 func scanText(row scanner) (text string, err error) {

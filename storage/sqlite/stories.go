@@ -34,11 +34,11 @@ const (
 )
 
 // readStory returns the items of one story, or [storage.ErrNotFound].
-func (s *Store) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
-	err = s.read.storyTotals.QueryRowContext(ctx, id).
+func (s storyStore) readStory(ctx context.Context, id string, limit int) (story storage.StoryItems, err error) {
+	err = s.read.row(ctx, storyTotals, id).
 		Scan(&story.Count, &story.Events, nullTime{&story.FirstSeen}, nullTime{&story.LastSeen}, &story.Clicks)
 	if err == nil {
-		story.Items, err = collect(ctx, s.read.newestOfStory, scanItem, id, max(limit, 0))
+		story.Items, err = collect(ctx, s.read, newestOfStory, scanItem, id, max(limit, 0))
 	}
 	if err == nil && limit > 0 && len(story.Items) == 0 { // the last item was deleted between the two statements
 		err = storage.ErrNotFound
@@ -51,10 +51,10 @@ func (s *Store) readStory(ctx context.Context, id string, limit int) (story stor
 
 // ReadStories implements [storage.Stories]. One statement reads the items of all stories, because SQLite
 // drops the page cache of a connection after every write by another.
-func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
+func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
 	limit = max(limit, 0)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := collect(ctx, s.read.itemsOfStories, scanItem, asJSON(ids), limit+1)
+	found, err := collect(ctx, s.read, itemsOfStories, scanItem, asJSON(ids), limit+1)
 	if err != nil {
 		return nil, s.wrap(ctx, "read stories", err)
 	}
@@ -84,20 +84,20 @@ func (s *Store) ReadStories(ctx context.Context, limit int, ids ...string) (map[
 }
 
 // Duplicates implements [storage.Stories].
-func (s *Store) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	items, err := collect(ctx, s.read.duplicates, scanItem, itemID, max(limit, 0))
+func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
+	items, err := collect(ctx, s.read, duplicatesOfItem, scanItem, itemID, max(limit, 0))
 	return items, s.wrap(ctx, "read duplicates", err)
 }
 
 const addClicks = `UPDATE items SET clicks = clicks + ?2 WHERE id = ?1 RETURNING id`
 
 // AddClicks implements [storage.Stories].
-func (s *Store) AddClicks(ctx context.Context, itemID string, n int) error {
+func (s storyStore) AddClicks(ctx context.Context, itemID string, n int) error {
 	return s.batchedTransaction(ctx, "count clicks", func(w *writer) error {
-		if _, err := scanText(w.addClicks.QueryRowContext(ctx, itemID, n)); err != nil {
+		if _, err := scanText(w.row(ctx, addClicks, itemID, n)); err != nil {
 			return err
 		}
-		return w.markStoryOfItemDirty(ctx, itemID)
+		return markStoryOfItemDirty(ctx, w, itemID)
 	})
 }
 
@@ -137,22 +137,22 @@ const recentEvents = `
 	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT ?`
 
 // RecentEvents implements [storage.Stories].
-func (s *Store) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
+func (s storyStore) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
 	scan := func(row scanner) (id string, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}
-	ids, err := collect(ctx, s.read.recentEvents, scan, partition, micros(since), max(limit, 0))
+	ids, err := collect(ctx, s.read, recentEvents, scan, partition, micros(since), max(limit, 0))
 	return ids, s.wrap(ctx, "read recent events", err)
 }
 
 // Sightings implements [storage.Stories].
-func (s *Store) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
+func (s storyStore) Sightings(ctx context.Context, from, until time.Time, after storage.Sighting, limit int) ([]storage.Sighting, error) {
 	begin, id := micros(from), ""
 	if at := micros(after.Seen); at >= begin {
 		begin, id = at, after.ItemID
 	}
-	page, err := collect(ctx, s.read.sightings, func(row scanner) (seen storage.Sighting, err error) {
+	page, err := collect(ctx, s.read, sightings, func(row scanner) (seen storage.Sighting, err error) {
 		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, fromJSON(&seen.Categories), fromJSON(&seen.Topics))
 		return seen, err
 	}, begin, id, micros(until), max(limit, 0))
@@ -160,9 +160,9 @@ func (s *Store) Sightings(ctx context.Context, from, until time.Time, after stor
 }
 
 // FeedCoverage implements [storage.Stories].
-func (s *Store) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
+func (s storyStore) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
 	coverage := map[string]storage.FeedCoverage{}
-	_, err := collect(ctx, s.read.feedCoverage, func(row scanner) (id string, err error) {
+	_, err := collect(ctx, s.read, feedCoverage, func(row scanner) (id string, err error) {
 		var c storage.FeedCoverage
 		err = row.Scan(&id, &c.Items, &c.Covered)
 		coverage[id] = c

@@ -62,7 +62,7 @@ func TestRearrange_MovesExpireAfterThirtyDays(t *testing.T) {
 		}
 	}
 	move("now")
-	left, err := collect(ctx, s.write.movedEvents, scanPair, `["old", "new", "now", "never"]`)
+	left, err := collect(ctx, s.write, storiesOfMoved, scanPair, `["old", "new", "now", "never"]`)
 	if want := [][2]string{{"new", "story"}, {"now", "story"}}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("the moves left are %v, %v; want %v", left, err, want)
 	}

@@ -23,10 +23,10 @@ func scanStory(row scanner) (s storage.Story, err error) {
 var storiesByID = `SELECT ` + storyColumns + ` FROM stories WHERE id IN (` + placeholders + `)`
 
 // StoriesByID implements [storage.Stories].
-func (s *Store) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
+func (s storyStore) StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error) {
 	byID := map[string]storage.Story{}
 	for batch := range slices.Chunk(ids, chunkSize) {
-		stories, err := collect(ctx, s.read.someStories, scanStory, chunkArgs(batch)...)
+		stories, err := collect(ctx, s.read, storiesByID, scanStory, chunkArgs(batch)...)
 		if err != nil {
 			return nil, s.wrap(ctx, "read stories", err)
 		}
@@ -50,32 +50,32 @@ const (
 )
 
 // PutStories implements [storage.Stories].
-func (s *Store) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, stories []storage.Story, gone []string) error {
+func (s storyStore) PutStories(ctx context.Context, fence storage.Fence, dirty []storage.DirtyStory, stories []storage.Story, gone []string) error {
 	numbers := make([]int64, len(dirty))
 	for i, record := range dirty {
 		numbers[i] = record.Number
 	}
 	return s.transaction(ctx, "put stories", func(w *writer) error {
-		if err := w.checkFence(ctx, fence); err != nil {
+		if err := checkFence(ctx, w, fence); err != nil {
 			return err
 		}
 		for _, story := range stories {
-			if err := w.putStory(ctx, story); err != nil {
+			if err := putSummary(ctx, w, story); err != nil {
 				return err
 			}
 		}
 		if len(gone) > 0 {
-			if _, err := w.deleteStories.ExecContext(ctx, asJSON(gone)); err != nil {
+			if _, err := w.exec(ctx, deleteStories, asJSON(gone)); err != nil {
 				return err
 			}
 		}
-		_, err := w.deleteDirtyStories.ExecContext(ctx, asJSON(numbers))
+		_, err := w.exec(ctx, deleteDirtyStories, asJSON(numbers))
 		return err
 	})
 }
 
-func (w *writer) putStory(ctx context.Context, s storage.Story) error {
-	_, err := w.putStoryStmt.ExecContext(ctx, s.ID, s.Partition, s.Headline, s.Title, listOrNull(s.Summary), s.Items, s.Events, s.Sources,
+func putSummary(ctx context.Context, w *writer, s storage.Story) error {
+	_, err := w.exec(ctx, putStory, s.ID, s.Partition, s.Headline, s.Title, listOrNull(s.Summary), s.Items, s.Events, s.Sources,
 		micros(s.FirstSeen), micros(s.LastSeen), listOrNull(s.Categories), listOrNull(s.Topics), s.HotScore,
 		s.Clicks, s.Burst, s.Rank, micros(s.Summarized))
 	return err
@@ -96,15 +96,15 @@ const (
 )
 
 // ListStories implements [storage.Stories].
-func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
+func (s storyStore) ListStories(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
 	after, err := q.Position()
 	if err != nil {
 		return nil, "", err
 	}
 	var from any = math.Inf(1)
-	stmt, id := s.read.stories, ""
+	stmt, id := storiesByRank, ""
 	if q.Newest {
-		stmt, from = s.read.newestStories, int64(math.MaxInt64)
+		stmt, from = newestStories, int64(math.MaxInt64)
 	}
 	if after != nil {
 		from, id = after.Rank, after.ID
@@ -116,7 +116,7 @@ func (s *Store) ListStories(ctx context.Context, q storage.StoryQuery) (page []s
 	if !q.Before.IsZero() {
 		before = micros(q.Before)
 	}
-	found, err := collect(ctx, stmt, scanStory, from, id, q.PageSize()+1, q.Partition, q.Sources, micros(q.After), before,
+	found, err := collect(ctx, s.read, stmt, scanStory, from, id, q.PageSize()+1, q.Partition, q.Sources, micros(q.After), before,
 		q.Category, asJSON(q.Category), q.Topic, asJSON(q.Topic))
 	if err != nil {
 		return nil, "", s.wrap(ctx, "list stories", err)
