@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 // BenchmarkPut indexes generated items in batches.
@@ -14,7 +14,7 @@ func BenchmarkPut(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			x := open(b, filepath.Join(b.TempDir(), "index"))
 			defer x.Close()
-			storagetest.MeasurePut(b, x, size)
+			indextest.MeasurePut(b, x, size)
 		})
 	}
 }
@@ -23,13 +23,13 @@ func BenchmarkPut(b *testing.B) {
 func BenchmarkSearch(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewItemGenerator(1)
+	made := indextest.NewItemGenerator(1)
 	for range 50 {
 		if err := x.Put(b.Context(), made.Items(500)...); err != nil {
 			b.Fatal(err)
 		}
 	}
-	storagetest.MeasureSearches(b, x, made)
+	indextest.MeasureSearches(b, x, made)
 }
 
 // BenchmarkStamps counts 100,000 generated items of 300 days by day, and pages through all of them, after a
@@ -37,7 +37,7 @@ func BenchmarkSearch(b *testing.B) {
 func BenchmarkStamps(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewItemGenerator(1)
+	made := indextest.NewItemGenerator(1)
 	for range 200 {
 		items := made.Items(500)
 		if err := x.Put(b.Context(), items...); err != nil {
@@ -91,7 +91,7 @@ func BenchmarkStamps(b *testing.B) {
 func BenchmarkPutAgain(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	items := storagetest.NewItemGenerator(1).Items(500)
+	items := indextest.NewItemGenerator(1).Items(500)
 	for i := range items {
 		items[i].StoryID, items[i].Sources = fmt.Sprint("story", i/4), 1
 	}

@@ -6,11 +6,11 @@ import (
 
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 func TestIndex(t *testing.T) {
-	storagetest.TestIndex(t, func(t *testing.T) storage.Index {
+	indextest.TestIndex(t, func(t *testing.T) storage.Index {
 		return open(t, filepath.Join(t.TempDir(), "index"))
 	})
 }

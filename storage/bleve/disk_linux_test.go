@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
@@ -21,7 +21,7 @@ func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
 	defer unix.Unmount(dir, unix.MNT_DETACH)
 	x := open(t, filepath.Join(dir, "index"))
 	defer x.Close()
-	made := storagetest.NewItemGenerator(1)
+	made := indextest.NewItemGenerator(1)
 	if err := x.Put(t.Context(), made.Items(50)...); err != nil {
 		t.Fatal(err)
 	}

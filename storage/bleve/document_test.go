@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 func TestPut_AllSegmentsHaveEqualFields(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
-	full := storagetest.NewItemGenerator(1).Items(1)[0]
+	full := indextest.NewItemGenerator(1).Items(1)[0]
 	full.Flags, full.StoryID, full.Sources = []string{storage.FlagMuted}, "story", 1
 	storyDoc := full
 	storyDoc.Sources = 16 // only the document of its story is written again

@@ -6,21 +6,21 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 // BenchmarkPut adds batches of generated items to a growing index.
 func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{20, 200, 1000, 5000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			storagetest.MeasurePut(b, open(b, newOptions(b)), size)
+			indextest.MeasurePut(b, open(b, newOptions(b)), size)
 		})
 	}
 }
 
 // BenchmarkSearch searches an index of 50,000 generated items, 10,000 with -short.
 func BenchmarkSearch(b *testing.B) {
-	x, made := open(b, newOptions(b)), storagetest.NewItemGenerator(1)
+	x, made := open(b, newOptions(b)), indextest.NewItemGenerator(1)
 	rounds := 10
 	if testing.Short() {
 		rounds = 2
@@ -30,12 +30,12 @@ func BenchmarkSearch(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	storagetest.MeasureSearches(b, x, made)
+	indextest.MeasureSearches(b, x, made)
 	measureOthers(b, x, made)
 }
 
 // measureOthers measures searches that take several requests or tokens of the index.
-func measureOthers(b *testing.B, x *Index, made *storagetest.ItemGenerator) {
+func measureOthers(b *testing.B, x *Index, made *indextest.ItemGenerator) {
 	word := func() query.Node { return query.Text{Words: made.SearchWord()} }
 	search := func(q storage.Query) error { _, err := x.Search(b.Context(), q); return err }
 	items := made.Items(100)
@@ -64,6 +64,6 @@ func measureOthers(b *testing.B, x *Index, made *storagetest.ItemGenerator) {
 			return err
 		}},
 	} {
-		b.Run(bench.name, func(b *testing.B) { storagetest.MeasureTimes(b, bench.call) })
+		b.Run(bench.name, func(b *testing.B) { indextest.MeasureTimes(b, bench.call) })
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 	"feedmesh/tests/engines"
 )
 
@@ -63,13 +63,13 @@ func TestIndex(t *testing.T) {
 	if server == nil {
 		newOptions(t)
 	}
-	storagetest.TestIndex(t, func(t *testing.T) storage.Index {
+	indextest.TestIndex(t, func(t *testing.T) storage.Index {
 		x, err := Open(t.Context(), newOptions(t))
 		if err != nil {
 			t.Fatalf("open: %v", err)
 		}
 		return x
-	}, storagetest.NoBoost)
+	}, indextest.NoBoost)
 }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -19,7 +19,7 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 	"feedmesh/tests/engines"
 )
 
@@ -247,7 +247,7 @@ func TestPut_SplitsLargeBatches(t *testing.T) {
 
 func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 	x := open(t, newOptions(t))
-	docs, _ := nextPayload(storagetest.NewItemGenerator(1).Items(30))
+	docs, _ := nextPayload(indextest.NewItemGenerator(1).Items(30))
 	key := string(attrID)
 	for _, doc := range docs { // tasks of another agent, of two kinds so that the server does not batch them
 		_, err := x.index.AddDocumentsNdjson(doc.json, &upstream.DocumentOptions{PrimaryKey: &key})

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 	"feedmesh/tests/engines"
 )
 
@@ -112,7 +112,7 @@ func BenchmarkFlat(b *testing.B) {
 			name string
 			do   func(ctx context.Context) error
 		}{
-			{"ListFeeds page of 100", func(ctx context.Context) error {
+			{"FindFeeds page of 100", func(ctx context.Context) error {
 				_, err := s.FindFeeds(ctx, storage.FeedQuery{After: storage.FeedPosition{Text: benchURL(rand.N(benchFeeds)), ID: "~"}, Limit: 100})
 				return err
 			}},
@@ -121,7 +121,7 @@ func BenchmarkFlat(b *testing.B) {
 				return err
 			}},
 			{"Items of 100 IDs", func(ctx context.Context) error { _, err := s.Items(ctx, some(100)...); return err }},
-			{"ItemsSince page of 100", func(ctx context.Context) error {
+			{"ListItems page of 100", func(ctx context.Context) error {
 				_, err := s.ListItems(ctx, storage.ItemQuery{Partition: "ru", From: anyTime()}, storage.Item{}, 100)
 				return err
 			}},
@@ -135,7 +135,7 @@ func BenchmarkFlat(b *testing.B) {
 			{"Days", func(ctx context.Context) error { _, err := s.Days(ctx); return err }},
 		} {
 			b.Run(fmt.Sprintf("items=%d/%s", size, call.name), func(b *testing.B) {
-				storagetest.MeasureTimes(b, func() error { return call.do(b.Context()) })
+				indextest.MeasureTimes(b, func() error { return call.do(b.Context()) })
 			})
 		}
 	}

@@ -32,7 +32,7 @@ func listUnlessNil(list []string) *string {
 	if list == nil {
 		return nil
 	}
-	return asJSON(cleanTexts(list))
+	return asJSON(list)
 }
 
 // Correct implements [storage.Corrections].

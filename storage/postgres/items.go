@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"feedmesh/storage"
+	"feedmesh/storage/tables"
 )
 
 const itemHashes = `SELECT id, hash FROM items WHERE id = ANY($1)`
@@ -32,48 +33,34 @@ func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string)
 	return hashes, nil
 }
 
-// fieldsWithoutHTML are the columns of destinationsWithoutHTML, from items i and feeds f: all except the HTML.
-const fieldsWithoutHTML = `
-	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, i.excerpt, i.author, i.language,
-	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen, i.changed,
-	i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
-	i.lane, i.text_hash, i.event_id, i.story_id, i.story_why,
-	i.duplicate_of, i.duplicate_by, i.duplicate_score, i.duplicate_why, i.clicks,
-	i.enclosures, i.comments, i.source`
-
-// itemFields are the columns of destinations.
-const itemFields = fieldsWithoutHTML + `, i.html`
-
-const (
-	fromItems         = ` FROM items i JOIN feeds f ON f.num = i.feed`
+// Columns of items i and feeds f that destinations scans, with and without the HTML.
+var (
+	itemFields        = storeFields + tables.ItemNames("i.", true)
 	selectItems       = `SELECT ` + itemFields + fromItems
-	selectWithoutHTML = `SELECT ` + fieldsWithoutHTML + fromItems
+	selectWithoutHTML = `SELECT ` + storeFields + tables.ItemNames("i.", false) + fromItems
 )
 
-// destinationsWithoutHTML returns the destinations of fieldsWithoutHTML.
-func destinationsWithoutHTML(i *storage.Item) []any {
-	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.Excerpt, &i.Author, &i.Language,
-		&i.Images, &i.Tags, nullTime{&i.Published}, &i.Assumed, nullTime{&i.Updated}, nullTime{&i.FirstSeen}, nullTime{&i.Changed},
-		&i.Spam, &i.SpamScore, &i.Flags, &i.Categories, &i.Topics, &i.Reasons, &i.Score, &i.Sentiment, &i.Corrected,
-		&i.Partition, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryReason,
-		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateReason, &i.Clicks,
-		&i.Enclosures, &i.Comments, &i.Source}
+const (
+	storeFields = `f.id, i.changed, i.corrected, i.clicks, `
+	fromItems   = ` FROM items i JOIN feeds f ON f.num = i.feed`
+)
+
+// destinations returns the destinations of itemFields, or of those without the HTML.
+func destinations(i *storage.Item, html bool) []any {
+	return append([]any{&i.FeedID, nullTime{&i.Changed}, &i.Corrected, &i.Clicks}, destinationsOf(tables.ItemFields(i, html))...)
 }
 
-// destinations returns the destinations of itemFields.
-func destinations(i *storage.Item) []any { return append(destinationsWithoutHTML(i), &i.HTML) }
-
 func scanItem(row pgx.CollectableRow) (i storage.Item, err error) {
-	err = row.Scan(destinations(&i)...)
+	err = row.Scan(destinations(&i, true)...)
 	return i, err
 }
 
 func scanWithoutHTML(row pgx.CollectableRow) (i storage.Item, err error) {
-	err = row.Scan(destinationsWithoutHTML(&i)...)
+	err = row.Scan(destinations(&i, false)...)
 	return i, err
 }
 
-const itemsByID = selectItems + ` WHERE i.id = ANY($1)`
+var itemsByID = selectItems + ` WHERE i.id = ANY($1)`
 
 // Items implements [storage.Items].
 func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
@@ -85,7 +72,7 @@ func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, er
 }
 
 // $4 and $5 are NULL without a bound and without events.
-const itemsByTime = selectItems + `
+var itemsByTime = selectItems + `
 	WHERE i.lane = $1 AND (i.first_seen, i.id) > ($2, $3) AND ($4::timestamptz IS NULL OR i.first_seen < $4)
 		AND ($5::text[] IS NULL OR i.event_id = ANY($5))
 	ORDER BY i.first_seen, i.id LIMIT $6`

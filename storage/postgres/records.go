@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -83,6 +83,8 @@ func columnValue(c storage.Column) any {
 		return *field
 	case *int64:
 		return *field
+	case *float64:
+		return *field
 	case *time.Time:
 		if c.Nullable && field.IsZero() {
 			return nil
@@ -99,7 +101,11 @@ func columnValue(c storage.Column) any {
 		}
 		return *listOrNull(*field)
 	}
-	panic(fmt.Sprintf("column %s: cannot store %T", c.Name, c.Field))
+	list := reflect.ValueOf(c.Field).Elem() // of another type than string
+	if list.Len() == 0 {
+		return nil
+	}
+	return *asJSON(list.Interface())
 }
 
 // destinationsOf returns the destinations of a row's columns.

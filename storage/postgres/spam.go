@@ -8,7 +8,7 @@ import (
 	"feedmesh/storage"
 )
 
-const (
+var (
 	selectSpam = `
 		SELECT ` + itemFields + `, s.judged
 		FROM spam s JOIN items i ON i.id = s.item_id JOIN feeds f ON f.num = i.feed`
@@ -32,7 +32,7 @@ func (s labelStore) ListSpam(ctx context.Context, q storage.SpamQuery, after sto
 	}
 	err = s.do(ctx, "list spam", func(ctx context.Context) error {
 		page, err = collect(ctx, s.pool, func(row pgx.CollectableRow) (i storage.SpamItem, err error) {
-			err = row.Scan(append(destinations(&i.Item), nullTime{&i.Judged})...)
+			err = row.Scan(append(destinations(&i.Item, true), nullTime{&i.Judged})...)
 			return i, err
 		}, list, append([]any{before, after.ID, max(limit, 0)}, feed...)...)
 		if err == nil {

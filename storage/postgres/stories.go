@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-const (
+var (
 	// Items without a story have an empty story ID.
 	storyTotals = `
 		SELECT count(*), count(DISTINCT event_id), min(first_seen), max(first_seen), coalesce(sum(clicks), 0)
@@ -61,7 +61,7 @@ func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (
 // snapshot lets several statements read the same snapshot.
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-const duplicatesOfItem = selectWithoutHTML + `
+var duplicatesOfItem = selectWithoutHTML + `
 	WHERE i.duplicate_of = $1 AND i.duplicate_of <> '' ORDER BY i.first_seen, i.id LIMIT $2`
 
 // Duplicates implements [storage.Stories].

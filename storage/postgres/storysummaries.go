@@ -55,7 +55,7 @@ func (s storyStore) PutStories(ctx context.Context, fence storage.Fence, dirty [
 
 // storyValues returns the arguments of putStory.
 func storyValues(s storage.Story) []any {
-	return []any{s.ID, s.Partition, s.Headline, s.Title, linesOrNull(s.Summary), s.Items, s.Events, s.Sources,
+	return []any{s.ID, s.Partition, s.Headline, s.Title, listOrNull(s.Summary), s.Items, s.Events, s.Sources,
 		s.FirstSeen, s.LastSeen, listOrNull(s.Categories), listOrNull(s.Topics), s.HotScore, s.Clicks, s.Burst, s.Rank, s.Summarized,
 		slices.Concat(indexKeys("lane", s.Partition), indexKeys("category", s.Categories...), indexKeys("topic", s.Topics...))}
 }

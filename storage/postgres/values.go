@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,35 +41,12 @@ func cleanTexts(texts []string) []string {
 	return all
 }
 
-// listOrNull returns the stored form of a list: JSON. It cleans the texts itself, because clean does not find
-// U+0000 within JSON.
-func listOrNull(list []string) *string {
+// listOrNull returns the stored form of a list: JSON, NULL if it is empty.
+func listOrNull[T any](list []T) *string {
 	if len(list) == 0 {
 		return nil
 	}
-	return asJSON(cleanTexts(list))
-}
-
-// enclosuresOrNull returns the stored form of enclosures: JSON of cleaned texts.
-func enclosuresOrNull(list []storage.Enclosure) *string {
-	if len(list) == 0 {
-		return nil
-	}
-	cleaned := make([]storage.Enclosure, len(list))
-	for i, e := range list {
-		cleaned[i] = storage.Enclosure{URL: cleanText(e.URL), Type: cleanText(e.Type), Length: e.Length}
-	}
-	return asJSON(cleaned)
-}
-
-// linesOrNull returns the stored form of lines: JSON of cleaned texts.
-func linesOrNull(lines []storage.Line) *string {
-	if len(lines) == 0 {
-		return nil
-	}
-	return asJSON(column(lines, func(l storage.Line) storage.Line {
-		return storage.Line{Text: cleanText(l.Text), ItemID: cleanText(l.ItemID)}
-	}))
+	return asJSON(list)
 }
 
 // countsOrNull returns the stored form of counts: JSON.
@@ -87,14 +65,30 @@ func requestOrNull(r *storage.Request) *string {
 	return asJSON(r)
 }
 
+// asJSON encodes v. It cleans the texts in it, because clean does not find U+0000 within JSON.
 func asJSON(v any) *string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // no stored type can fail
 	}
 	text := string(b)
+	if strings.Contains(text, `\u0000`) || strings.Contains(text, `\ufffd`) {
+		text = brokenJSON.ReplaceAllStringFunc(text, func(match string) string {
+			switch match {
+			case `\\`:
+				return match
+			case `\u0000`:
+				return ""
+			}
+			return `\ufffd`
+		})
+	}
 	return &text
 }
+
+// brokenJSON matches an escaped backslash, U+0000, and a run of invalid bytes, which json.Marshal encodes one
+// by one.
+var brokenJSON = regexp.MustCompile(`\\\\|\\u0000|(?:\\ufffd(?:\\u0000)*)+`)
 
 // micro returns t rounded to the precision of the store.
 func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"feedmesh/storage"
+	"feedmesh/storage/tables"
 )
 
 // chunkSize is the number of keys or IDs per statement.
@@ -50,37 +51,27 @@ func scanPair(row scanner) (p [2]string, err error) {
 	return p, err
 }
 
-// itemColumns are the columns of itemFields, from items i and feeds f.
-const itemColumns = columnsBeforeHTML + `i.html` + columnsAfterHTML
+// Columns of items i and feeds f that itemFields scans, with and without the HTML.
+var (
+	itemColumns        = storeColumns + tables.ItemNames("i.", true)
+	columnsWithoutHTML = storeColumns + tables.ItemNames("i.", false)
+	selectItems        = `SELECT ` + itemColumns + ` FROM items i JOIN feeds f ON f.num = i.feed`
+)
 
-// columnsWithoutHTML are itemColumns without the HTML.
-const columnsWithoutHTML = columnsBeforeHTML + `''` + columnsAfterHTML
+const storeColumns = `f.id, coalesce(i.changed, i.first_seen), i.corrected, i.clicks, `
 
-const columnsBeforeHTML = `
-	i.id, f.id, i.key, i.hash, i.revision, i.url, i.title, `
-
-const columnsAfterHTML = `, i.excerpt, i.author, i.language,
-	i.images, i.tags, i.published, i.assumed, i.updated, i.first_seen,
-	coalesce(i.changed, i.first_seen), i.spam, i.spam_score, i.flags, i.categories, i.topics, i.why, i.score, i.sentiment, i.corrected,
-	i.lane, i.text_hash, i.event_id, i.story_id, i.story_why,
-	i.duplicate_of, i.duplicate_by, i.duplicate_score, i.duplicate_why, i.clicks,
-	i.enclosures, i.comments, i.source`
-
-const selectItems = `SELECT ` + itemColumns + ` FROM items i JOIN feeds f ON f.num = i.feed`
-
-// itemFields returns the destinations of itemColumns.
-func itemFields(i *storage.Item) []any {
-	return []any{&i.ID, &i.FeedID, &i.Key, &i.Hash, &i.Revision, &i.URL, &i.Title, &i.HTML, &i.Excerpt, &i.Author, &i.Language,
-		fromJSON(&i.Images), fromJSON(&i.Tags), nullTime{&i.Published}, &i.Assumed, nullTime{&i.Updated}, nullTime{&i.FirstSeen},
-		nullTime{&i.Changed}, &i.Spam, &i.SpamScore, fromJSON(&i.Flags), fromJSON(&i.Categories), fromJSON(&i.Topics), fromJSON(&i.Reasons),
-		&i.Score, &i.Sentiment, &i.Corrected,
-		&i.Partition, &i.TextHash, &i.EventID, &i.StoryID, &i.StoryReason,
-		&i.DuplicateOf, &i.DuplicateBy, &i.DuplicateScore, &i.DuplicateReason, &i.Clicks,
-		fromJSON(&i.Enclosures), &i.Comments, &i.Source}
+// itemFields returns the destinations of itemColumns, or of columnsWithoutHTML.
+func itemFields(i *storage.Item, html bool) []any {
+	return append([]any{&i.FeedID, nullTime{&i.Changed}, &i.Corrected, &i.Clicks}, destinations(tables.ItemFields(i, html))...)
 }
 
 func scanItem(row scanner) (i storage.Item, err error) {
-	err = row.Scan(itemFields(&i)...)
+	err = row.Scan(itemFields(&i, true)...)
+	return i, err
+}
+
+func scanWithoutHTML(row scanner) (i storage.Item, err error) {
+	err = row.Scan(itemFields(&i, false)...)
 	return i, err
 }
 
@@ -99,7 +90,7 @@ func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, er
 	return storage.OrderByIDs(found, ids), nil
 }
 
-const (
+var (
 	fromItemOn    = selectItems + ` WHERE i.lane = ? AND (i.first_seen, i.id) > (?, ?) AND i.first_seen < ?`
 	inOrder       = ` ORDER BY i.first_seen, i.id LIMIT ?`
 	itemsByTime   = fromItemOn + inOrder

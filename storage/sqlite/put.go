@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"feedmesh/storage"
+	"feedmesh/storage/tables"
 )
 
 // PutItems implements [storage.Items].
@@ -188,33 +190,19 @@ func storedByKey(ctx context.Context, w *writer, feed int64, items []storage.Ite
 	return stored, nil
 }
 
-const putItem = `
-	INSERT INTO items (
-		feed, key, hash, revision, first_seen, published, assumed, updated,
-		id, url, title, author, language, spam,
-		lane, text_hash, event_id, story_id, story_why, duplicate_of, duplicate_by, duplicate_score, duplicate_why,
-		images, tags, categories, topics, why, excerpt, html, changed,
-		enclosures, comments, source, spam_score, flags, score, sentiment
-	) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-	ON CONFLICT (feed, key) DO UPDATE SET
-		hash = excluded.hash, revision = excluded.revision, published = excluded.published,
-		assumed = excluded.assumed, updated = excluded.updated, url = excluded.url,
-		title = excluded.title, author = excluded.author, language = excluded.language, text_hash = excluded.text_hash,
-		images = excluded.images, tags = excluded.tags, excerpt = excluded.excerpt, html = excluded.html,
-		enclosures = excluded.enclosures, comments = excluded.comments, source = excluded.source,
-		spam = iif(corrected, spam, excluded.spam), spam_score = iif(corrected, spam_score, excluded.spam_score),
-		flags = iif(corrected, flags, excluded.flags), categories = iif(corrected, categories, excluded.categories),
-		topics = iif(corrected, topics, excluded.topics), why = iif(corrected, why, excluded.why),
-		score = iif(corrected, score, excluded.score), sentiment = iif(corrected, sentiment, excluded.sentiment),
-		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)` // unique per item
+// putItem sets Changed to a value that is unique for the item.
+var putItem = `
+	INSERT INTO items (feed, changed, ` + tables.ItemNames("", true) + `)
+	VALUES (?, ?` + strings.Repeat(", ?", len(storage.ItemColumns(&storage.Item{}))) + `)
+	ON CONFLICT (feed, key) DO UPDATE SET ` + tables.ItemUpdates() + `,
+		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)`
 
 func put(ctx context.Context, w *writer, feed int64, i storage.Item) error {
-	_, err := w.exec(ctx, putItem,
-		feed, i.Key, i.Hash, i.Revision, micros(i.FirstSeen), micros(i.Published), i.Assumed, microsOrNull(i.Updated),
-		i.ID, i.URL, i.Title, i.Author, i.Language, i.Spam,
-		i.Partition, i.TextHash, i.EventID, i.StoryID, i.StoryReason, i.DuplicateOf, i.DuplicateBy, i.DuplicateScore, i.DuplicateReason,
-		listOrNull(i.Images), listOrNull(i.Tags), listOrNull(i.Categories), listOrNull(i.Topics), listOrNull(i.Reasons), i.Excerpt, i.HTML, micros(time.Now()),
-		listOrNull(i.Enclosures), i.Comments, i.Source, i.SpamScore, listOrNull(i.Flags), i.Score, i.Sentiment)
+	args := []any{feed, micros(time.Now())}
+	for _, column := range storage.ItemColumns(&i) {
+		args = append(args, columnValue(column.Column))
+	}
+	_, err := w.exec(ctx, putItem, args...)
 	return err
 }
 

@@ -2,7 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"reflect"
 	"time"
 
 	"feedmesh/storage"
@@ -63,6 +64,8 @@ func columnValue(c storage.Column) any {
 		return *field
 	case *int64:
 		return *field
+	case *float64:
+		return *field
 	case *time.Time:
 		if c.Nullable {
 			return microsOrNull(*field)
@@ -76,7 +79,23 @@ func columnValue(c storage.Column) any {
 	case *[]string:
 		return listOrNull(*field)
 	}
-	panic(fmt.Sprintf("column %s: cannot store %T", c.Name, c.Field))
+	list := reflect.ValueOf(c.Field).Elem() // of another type than string
+	if list.Len() == 0 {
+		return nil
+	}
+	return asJSON(list.Interface())
+}
+
+// A listField scans the JSON of a list of any type; NULL is the empty list.
+type listField struct{ to any }
+
+// Scan implements [sql.Scanner].
+func (l listField) Scan(value any) error {
+	reflect.ValueOf(l.to).Elem().SetZero()
+	if text, is := value.(string); is {
+		return json.Unmarshal([]byte(text), l.to)
+	}
+	return nil
 }
 
 // destinations returns the destinations of a row's columns.
@@ -88,8 +107,10 @@ func destinations(columns []storage.Column) []any {
 			to[i] = nullTime{field}
 		case *[]string:
 			to[i] = fromJSON(field)
-		default:
+		case *string, *bool, *int, *int64, *float64, *[]byte:
 			to[i] = field
+		default:
+			to[i] = listField{field}
 		}
 	}
 	return to

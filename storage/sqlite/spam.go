@@ -8,7 +8,7 @@ import (
 )
 
 // CROSS JOIN makes SQLite start with the table before it.
-const (
+var (
 	selectSpam = `SELECT ` + itemColumns + `, s.judged
 		FROM spam s CROSS JOIN items i ON i.id = s.item_id CROSS JOIN feeds f ON f.num = i.feed`
 	afterSpam    = ` s.judged <= ?1 AND (s.judged < ?1 OR s.item_id > ?2) ORDER BY s.judged DESC, s.item_id LIMIT ?3`
@@ -47,7 +47,7 @@ func (s labelStore) ListSpam(ctx context.Context, q storage.SpamQuery, after sto
 		list, count, feed = newestSpamOf, countSpamOf, []any{q.FeedID}
 	}
 	page, err = collect(ctx, s.read, list, func(row scanner) (i storage.SpamItem, err error) {
-		err = row.Scan(append(itemFields(&i.Item), nullTime{&i.Judged})...)
+		err = row.Scan(append(itemFields(&i.Item, true), nullTime{&i.Judged})...)
 		return i, err
 	}, append([]any{before, after.ID, max(limit, 0)}, feed...)...)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-const (
+var (
 	storyTotals = `
 		SELECT count(*), count(DISTINCT event_id), min(first_seen), max(first_seen), sum(clicks) FROM items
 		WHERE story_id = ?1 AND ?1 <> '' HAVING count(*) > 0`
@@ -38,7 +38,7 @@ func (s storyStore) readStory(ctx context.Context, id string, limit int) (story 
 	err = s.read.row(ctx, storyTotals, id).
 		Scan(&story.Count, &story.Events, nullTime{&story.FirstSeen}, nullTime{&story.LastSeen}, &story.Clicks)
 	if err == nil {
-		story.Items, err = collect(ctx, s.read, newestOfStory, scanItem, id, max(limit, 0))
+		story.Items, err = collect(ctx, s.read, newestOfStory, scanWithoutHTML, id, max(limit, 0))
 	}
 	if err == nil && limit > 0 && len(story.Items) == 0 { // the last item was deleted between the two statements
 		err = storage.ErrNotFound
@@ -54,7 +54,7 @@ func (s storyStore) readStory(ctx context.Context, id string, limit int) (story 
 func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
 	limit = max(limit, 0)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := collect(ctx, s.read, itemsOfStories, scanItem, asJSON(ids), limit+1)
+	found, err := collect(ctx, s.read, itemsOfStories, scanWithoutHTML, asJSON(ids), limit+1)
 	if err != nil {
 		return nil, s.wrap(ctx, "read stories", err)
 	}
@@ -85,7 +85,7 @@ func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (
 
 // Duplicates implements [storage.Stories].
 func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	items, err := collect(ctx, s.read, duplicatesOfItem, scanItem, itemID, max(limit, 0))
+	items, err := collect(ctx, s.read, duplicatesOfItem, scanWithoutHTML, itemID, max(limit, 0))
 	return items, s.wrap(ctx, "read duplicates", err)
 }
 

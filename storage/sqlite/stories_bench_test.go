@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 // BenchmarkListStories reads first pages of 200,000 stories. One in 40 has the common topic, one in 50,000
@@ -29,7 +29,7 @@ func BenchmarkListStories(b *testing.B) {
 	} {
 		for _, q.Newest = range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s newest=%t", name, q.Newest), func(b *testing.B) {
-				storagetest.MeasureTimes(b, func() error {
+				indextest.MeasureTimes(b, func() error {
 					_, _, err := s.ListStories(b.Context(), q)
 					return err
 				})

@@ -1,0 +1,280 @@
+package storagetest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+var yes, no = true, false
+
+// readable stores n listed items, a minute apart, and returns them, oldest first.
+func readable(c storeTest, feedID string, n int) []storage.Item {
+	c.Helper()
+	items := numbered(feedID, 0, n)
+	for i := range items {
+		items[i].Spam, items[i].DuplicateOf, items[i].Flags = false, "", nil
+		items[i].FirstSeen = day.Add(time.Duration(i) * time.Minute)
+	}
+	c.put(items...)
+	return items
+}
+
+func mark(c storeTest, client string, m storage.MarkChange, items ...storage.Item) {
+	c.Helper()
+	if err := c.Mark(c.Context(), client, m, itemIDs(items)...); err != nil {
+		c.Fatalf("mark items: %v", err)
+	}
+}
+
+func readAll(c storeTest, client string, stream storage.Stream, until time.Time) {
+	c.Helper()
+	if err := c.MarkAllRead(c.Context(), client, stream, until); err != nil {
+		c.Fatalf("mark all read: %v", err)
+	}
+}
+
+// wantListed fails unless exactly these items match the query, in that order, with every page size.
+func wantListed(c storeTest, client string, q storage.MarkQuery, want ...storage.Item) {
+	c.Helper()
+	for _, limit := range []int{2, 100} {
+		var got []string
+		for after := (storage.MarkedItem{}); ; {
+			page, err := c.ListMarked(c.Context(), client, q, after, limit)
+			if err != nil {
+				c.Fatalf("list marked items: %v", err)
+			}
+			if len(page) > limit {
+				c.Fatalf("a page of %d has %d items", limit, len(page))
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, m := range page {
+				got = append(got, m.ItemID)
+			}
+			after = page[len(page)-1]
+		}
+		if !slices.Equal(got, itemIDs(want)) {
+			c.Errorf("%s is shown %d items %.200q by pages of %d, want %d %.200q", client, len(got), got, limit, len(want), itemIDs(want))
+		}
+	}
+}
+
+// wantUnread fails unless exactly these items are unread, in any order.
+func wantUnread(c storeTest, client string, want ...storage.Item) {
+	c.Helper()
+	want = slices.Clone(want)
+	slices.SortFunc(want, func(a, b storage.Item) int { return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(b.ID, a.ID)) })
+	wantListed(c, client, storage.MarkQuery{Read: &no}, want...)
+	counts := map[string]storage.UnreadCount{}
+	for _, item := range want {
+		u := counts[item.FeedID]
+		u.Count++
+		if item.FirstSeen.After(u.Newest) {
+			u.Newest = item.FirstSeen
+		}
+		counts[item.FeedID] = u
+	}
+	got, err := c.CountUnread(c.Context(), client, time.Time{})
+	if err != nil {
+		c.Fatalf("count unread items: %v", err)
+	}
+	c.wantEqual("unread items by feed", got, counts)
+}
+
+func newestFirst(items []storage.Item) []storage.Item {
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return items
+}
+
+func marksPerClient(c storeTest) {
+	items := readable(c, c.addFeed("https://a.example/"), 3)
+	mark(c, "ann", storage.MarkChange{Read: &yes}, items[0], items[1])
+	mark(c, "ann", storage.MarkChange{Starred: &yes}, items[1], items[2])
+	mark(c, "bob", storage.MarkChange{Starred: &yes}, items[0])
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[0])
+	mark(c, "ann", storage.MarkChange{}, items[2])
+	mark(c, "ann", storage.MarkChange{Read: &yes}, anItem("nobody", "nothing"))
+	for client, want := range map[string][3][2]bool{
+		"ann": {{false, false}, {true, true}, {false, true}}, "bob": {{false, true}, {}, {}}, "cem": {},
+	} {
+		// In the requested order, without missing items.
+		got, err := c.MarksOf(c.Context(), client, items[2].ID, "nobody", items[0].ID, items[1].ID)
+		if err != nil {
+			c.Fatal(err)
+		}
+		var all []storage.MarkedItem
+		for _, i := range []int{2, 0, 1} {
+			all = append(all, storage.MarkedItem{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen,
+				Read: want[i][0], Starred: want[i][1]})
+		}
+		c.wantEqual("what "+client+" marked", got, all)
+	}
+	none, err := c.MarksOf(c.Context(), "ann")
+	if err != nil || len(none) != 0 {
+		c.Errorf("of no items %v is marked, %v", none, err)
+	}
+}
+
+func listedItems(c storeTest) {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	if _, err := c.SetFeed(c.Context(), b, storage.Settings{Tags: []string{"x", "y"}}); err != nil {
+		c.Fatal(err)
+	}
+	items, others := readable(c, a, 5), readable(c, b, 3)
+	for i := range others {
+		others[i].FirstSeen = others[i].FirstSeen.Add(10 * time.Minute)
+	}
+	if _, err := c.RemoveFeed(c.Context(), b); err != nil { // FirstSeen never changes
+		c.Fatal(err)
+	}
+	feed := aFeed("https://b.example/")
+	feed.Tags = []string{"x", "y"}
+	if _, err := c.AddFeeds(c.Context(), feed); err != nil {
+		c.Fatal(err)
+	}
+	c.put(others...)
+	hidden := numbered(a, 10, 3)
+	hidden[0].DuplicateOf, hidden[0].Flags = "", nil
+	hidden[1].Spam, hidden[1].Flags = false, nil
+	hidden[2].Spam, hidden[2].DuplicateOf, hidden[2].Flags = false, "", []string{"adult", storage.FlagMuted}
+	c.put(hidden...)
+
+	all := append(newestFirst(others), newestFirst(items)...)
+	wantListed(c, "ann", storage.MarkQuery{}, all...)
+	wantListed(c, "ann", storage.MarkQuery{Oldest: true}, append(slices.Clone(items), others...)...)
+	wantListed(c, "ann", storage.MarkQuery{Stream: storage.Stream{FeedID: a}}, newestFirst(items)...)
+	wantListed(c, "ann", storage.MarkQuery{Stream: storage.Stream{FeedID: a}, Oldest: true}, items...)
+	wantListed(c, "ann", storage.MarkQuery{Stream: storage.Stream{Tag: "y"}}, newestFirst(others)...)
+	for _, nothing := range []storage.Stream{{FeedID: "nobody"}, {Tag: "nothing"}, {FeedID: a, Tag: "y"}, {Tag: `y" OR 1=1`}} {
+		wantListed(c, "ann", storage.MarkQuery{Stream: nothing})
+	}
+	wantListed(c, "ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen}, others[0], items[4], items[3])
+	wantListed(c, "ann", storage.MarkQuery{From: items[3].FirstSeen, Until: others[1].FirstSeen, Oldest: true}, items[3], items[4], others[0])
+	mark(c, "ann", storage.MarkChange{Starred: &yes, Read: &yes}, hidden[0], items[1])
+	wantListed(c, "ann", storage.MarkQuery{Starred: &yes}, items[1], hidden[0])
+	wantListed(c, "ann", storage.MarkQuery{Starred: &yes, Stream: storage.Stream{FeedID: b}})
+	wantListed(c, "ann", storage.MarkQuery{Starred: &no, Stream: storage.Stream{FeedID: a}}, items[4], items[3], items[2], items[0])
+	wantListed(c, "ann", storage.MarkQuery{Read: &yes}, items[1])
+	for _, limit := range []int{0, -1} {
+		if page, err := c.ListMarked(c.Context(), "ann", storage.MarkQuery{}, storage.MarkedItem{}, limit); err != nil || len(page) != 0 {
+			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
+		}
+	}
+}
+
+func readUpTo(c storeTest) {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	if _, err := c.SetFeed(c.Context(), b, storage.Settings{Tags: []string{"x"}}); err != nil {
+		c.Fatal(err)
+	}
+	items, others := readable(c, a, 4), readable(c, b, 3)
+	wantUnread(c, "ann", append(others, items...)...)
+	readAll(c, "ann", storage.Stream{FeedID: a}, items[1].FirstSeen)
+	wantUnread(c, "ann", append(slices.Clone(items[2:]), others...)...)
+	readAll(c, "ann", storage.Stream{Tag: "x"}, others[0].FirstSeen.Add(time.Second))
+	wantUnread(c, "ann", append(slices.Clone(items[2:]), others[1:]...)...)
+	readAll(c, "ann", storage.Stream{}, items[0].FirstSeen) // marks all items read
+	wantUnread(c, "ann", append(slices.Clone(items[2:]), others[1:]...)...)
+	wantUnread(c, "bob", append(others, items...)...)
+
+	// An item marked unread stays unread until everything is marked read again.
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[0])
+	mark(c, "ann", storage.MarkChange{Read: &yes}, items[3])
+	wantUnread(c, "ann", append([]storage.Item{items[0], items[2]}, others[1:]...)...)
+	readAll(c, "ann", storage.Stream{FeedID: b}, others[2].FirstSeen)
+	wantUnread(c, "ann", items[0], items[2])
+	readAll(c, "ann", storage.Stream{FeedID: a}, items[0].FirstSeen)
+	wantUnread(c, "ann", items[2])
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[1], others[0])
+	readAll(c, "ann", storage.Stream{Tag: "x"}, day.Add(time.Hour))
+	wantUnread(c, "ann", items[2], items[1])
+	readAll(c, "ann", storage.Stream{}, day.Add(time.Hour))
+	wantUnread(c, "ann")
+	readAll(c, "ann", storage.Stream{FeedID: "nobody"}, day.Add(2*time.Hour))
+
+	late := anItem(a, "late")
+	late.Spam, late.DuplicateOf, late.Flags, late.FirstSeen = false, "", nil, day.Add(2*time.Hour)
+	c.put(late)
+	wantUnread(c, "ann", late)
+	counts, err := c.CountUnread(c.Context(), "ann", late.FirstSeen.Add(time.Microsecond))
+	if err != nil || len(counts) != 0 {
+		c.Errorf("since then %v are unread, %v", counts, err)
+	}
+	if err := c.DeleteMarks(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	wantUnread(c, "ann", append(append(slices.Clone(items), others...), late)...)
+}
+
+func marksMove(c storeTest) {
+	from, to := c.addFeed(oldURL), c.addFeed(newURL)
+	items, there := readable(c, from, 6), readable(c, to, 2) // with the keys of the first two
+	alone := anItem(to, "alone")
+	alone.Spam, alone.DuplicateOf, alone.Flags, alone.FirstSeen = false, "", nil, day.Add(time.Hour)
+	c.put(alone)
+	mark(c, "ann", storage.MarkChange{Read: &yes, Starred: &yes}, items[0])
+	mark(c, "ann", storage.MarkChange{Read: &yes}, there[1])
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[1])
+	readAll(c, "ann", storage.Stream{FeedID: from}, items[3].FirstSeen)
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[2])
+	mark(c, "ann", storage.MarkChange{Starred: &yes}, items[5])
+	readAll(c, "bob", storage.Stream{FeedID: to}, day.Add(30*time.Minute))
+	readAll(c, "cem", storage.Stream{}, items[4].FirstSeen)
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := at(to, items...)
+	wantUnread(c, "ann", moved[2], moved[4], moved[5], alone)
+	wantListed(c, "ann", storage.MarkQuery{Starred: &yes}, moved[5], moved[0])
+	// Items of the old feed that were never read are unread in the new feed.
+	wantUnread(c, "bob", moved[2], moved[3], moved[4], moved[5], alone)
+	wantUnread(c, "cem", moved[5], alone)
+
+	if _, err := c.RemoveFeed(c.Context(), to); err != nil {
+		c.Fatal(err)
+	}
+	wantUnread(c, "ann")
+	c.addFeed(newURL)
+	repeated := readable(c, to, 3)
+	wantUnread(c, "ann", repeated...)
+	wantUnread(c, "bob", repeated...)
+	wantListed(c, "ann", storage.MarkQuery{Starred: &yes})
+}
+
+func readFeedMoves(c storeTest) {
+	from := c.addFeed(oldURL)
+	items := readable(c, from, 4)
+	readAll(c, "ann", storage.Stream{FeedID: from}, items[2].FirstSeen)
+	mark(c, "ann", storage.MarkChange{Read: &no, Starred: &yes}, items[1])
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := at(storage.FeedID(newURL), items...)
+	wantUnread(c, "ann", moved[1], moved[3])
+	wantListed(c, "ann", storage.MarkQuery{Starred: &yes}, moved[1])
+	if _, err := c.MoveFeed(c.Context(), storage.FeedID(newURL), oldURL); err != nil {
+		c.Fatal(err)
+	}
+	wantUnread(c, "ann", items[1], items[3])
+}
+
+func numberedItems(c storeTest) {
+	items := readable(c, c.addFeed("https://a.example/"), 50)
+	var numbers []int64
+	for _, item := range items {
+		numbers = append(numbers, storage.ItemNumber(item.ID))
+	}
+	got, err := c.NumberedItems(c.Context(), append(numbers, 0, numbers[0], 1<<62)...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the items with these numbers", got, itemIDs(items))
+	if got, err := c.NumberedItems(c.Context()); err != nil || len(got) != 0 {
+		c.Errorf("no numbers are those of %v, %v", got, err)
+	}
+}
