@@ -158,7 +158,7 @@ func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 	_, readErr := storage.ItemsOfStory(ctx, s, broken, 10)
 	_, storyErr := storage.StoryByID(ctx, s, broken)
 	for name, err := range map[string]error{"Feed": feedErr, "RemoveFeed": removeErr, "Item": itemErr, "PutItems": putErr, "SetFeed": setErr,
-		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": storage.Proxies(s).Remove(ctx, broken), "Import": importErr, "ReadStory": readErr, "Story": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
+		"MoveFeed": moveErr, "ResolveFeed": resolveErr, "RemoveProxy": storage.Proxies(s).Remove(ctx, broken), "Import": importErr, "ItemsOfStory": readErr, "StoryByID": storyErr, "Click": s.AddClicks(ctx, broken, 1)} {
 		if err != storage.ErrNotFound {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrNotFound)
 		}
@@ -167,7 +167,7 @@ func TestClean_BrokenTextMatchesNothing(t *testing.T) {
 	_, listErr := s.FindFeeds(ctx, storage.FeedQuery{Text: broken, After: storage.FeedPosition{Text: broken, ID: broken}, Limit: 10})
 	_, sinceErr := s.ListItems(ctx, storage.ItemQuery{Partition: broken, Events: []string{broken}, From: day}, storage.Item{ID: broken, FirstSeen: day}, 10)
 	_, stampsErr := s.Stamps(ctx, day, broken, 10)
-	for name, err := range map[string]error{"ListFeeds": listErr, "ItemsSince": sinceErr, "Stamps": stampsErr} {
+	for name, err := range map[string]error{"FindFeeds": listErr, "ListItems": sinceErr, "Stamps": stampsErr} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
