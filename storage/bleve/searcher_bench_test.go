@@ -12,7 +12,7 @@ import (
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
-	"feedmesh/storage/storagetest"
+	"feedmesh/storage/indextest"
 )
 
 // BenchmarkSearcher compares searches over segments with Bleve's own searcher on the same index of 25,000
@@ -21,7 +21,7 @@ import (
 func BenchmarkSearcher(b *testing.B) {
 	x := open(b, filepath.Join(b.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewItemGenerator(1)
+	made := indextest.NewItemGenerator(1)
 	var items []storage.IndexItem
 	for range 50 {
 		items = made.Items(500)
@@ -66,7 +66,7 @@ func BenchmarkSearcher(b *testing.B) {
 
 // measureSearcher measures searches for texts, whose making is not measured.
 func measureSearcher(b *testing.B, texts func() string, search func(text string) error) {
-	storagetest.MeasureDurations(b, func() (time.Duration, error) {
+	indextest.MeasureDurations(b, func() (time.Duration, error) {
 		text := texts()
 		begin := time.Now()
 		err := search(text)
@@ -104,7 +104,7 @@ func bleveRequest(text string, facets bool) *upstream.SearchRequest {
 func TestSearcher_BleveFindsTheSameItems(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "index"))
 	defer x.Close()
-	made := storagetest.NewItemGenerator(1)
+	made := indextest.NewItemGenerator(1)
 	if err := x.Put(t.Context(), made.Items(500)...); err != nil {
 		t.Fatal(err)
 	}

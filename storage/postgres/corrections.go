@@ -32,7 +32,7 @@ func listUnlessNil(list []string) *string {
 	if list == nil {
 		return nil
 	}
-	return asJSON(list)
+	return cleanJSON(list)
 }
 
 // Correct implements [storage.Corrections].

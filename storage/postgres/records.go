@@ -105,7 +105,7 @@ func columnValue(c storage.Column) any {
 	if list.Len() == 0 {
 		return nil
 	}
-	return *asJSON(list.Interface())
+	return *cleanJSON(list.Interface())
 }
 
 // destinationsOf returns the destinations of a row's columns.

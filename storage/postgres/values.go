@@ -46,7 +46,7 @@ func listOrNull[T any](list []T) *string {
 	if len(list) == 0 {
 		return nil
 	}
-	return asJSON(list)
+	return cleanJSON(list)
 }
 
 // countsOrNull returns the stored form of counts: JSON.
@@ -65,15 +65,20 @@ func requestOrNull(r *storage.Request) *string {
 	return asJSON(r)
 }
 
-// asJSON encodes v. It cleans the texts in it, because clean does not find U+0000 within JSON.
 func asJSON(v any) *string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // no stored type can fail
 	}
 	text := string(b)
-	if strings.Contains(text, `\u0000`) || strings.Contains(text, `\ufffd`) {
-		text = brokenJSON.ReplaceAllStringFunc(text, func(match string) string {
+	return &text
+}
+
+// cleanJSON is [asJSON] with valid texts for type jsonb. clean does not find U+0000 within JSON.
+func cleanJSON(v any) *string {
+	text := asJSON(v)
+	if strings.Contains(*text, `\u0000`) || strings.Contains(*text, `\ufffd`) {
+		*text = brokenJSON.ReplaceAllStringFunc(*text, func(match string) string {
 			switch match {
 			case `\\`:
 				return match
@@ -83,7 +88,7 @@ func asJSON(v any) *string {
 			return `\ufffd`
 		})
 	}
-	return &text
+	return text
 }
 
 // brokenJSON matches an escaped backslash, U+0000, and a run of invalid bytes, which json.Marshal encodes one

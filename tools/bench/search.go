@@ -16,8 +16,8 @@ import (
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
+	"feedmesh/storage/indextest"
 	"feedmesh/storage/meilisearch"
-	"feedmesh/storage/storagetest"
 	"feedmesh/tests/engines"
 	"feedmesh/tools/bench/report"
 )
@@ -42,7 +42,7 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 		if measure == nil {
 			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
 		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, made: storagetest.NewItemGenerator(1)}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, made: indextest.NewItemGenerator(1)}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -62,7 +62,7 @@ type searchBench struct {
 	index storage.Index
 	items int
 	each  time.Duration
-	made  *storagetest.ItemGenerator
+	made  *indextest.ItemGenerator
 	some  []storage.IndexItem // a sample of the indexed items
 }
 
