@@ -24,10 +24,16 @@ func hubOptions(env *work.Env) websub.Options {
 	}
 }
 
-// maintainHubs keeps the subscriptions of feeds at their hubs until ctx ends, if hubs can reach this mesh. It
+// hubs keeps the subscriptions of the schedule's feeds at their hubs.
+type hubs struct {
+	*scheduler
+	options websub.Options // an empty Base disables hubs
+}
+
+// maintain keeps the subscriptions of feeds at their hubs until ctx ends, if hubs can reach this mesh. It
 // never fails: feeds are also polled.
-func (s *scheduler) maintainHubs(ctx context.Context) error {
-	if s.hubs.Base == "" {
+func (s *hubs) maintain(ctx context.Context) error {
+	if s.options.Base == "" {
 		return nil
 	}
 	var subscriber *websub.Subscriber
@@ -37,10 +43,10 @@ func (s *scheduler) maintainHubs(ctx context.Context) error {
 		var err error
 		first := subscriber == nil
 		if first {
-			subscriber, err = websub.Open(ctx, s.hubs)
+			subscriber, err = websub.Open(ctx, s.options)
 		}
 		if err == nil {
-			err = s.syncSubscriptions(ctx, subscriber)
+			err = s.sync(ctx, subscriber)
 			if first {
 				workers.Go(func() { subscriber.Run(ctx) })
 			}
@@ -52,9 +58,9 @@ func (s *scheduler) maintainHubs(ctx context.Context) error {
 	})
 }
 
-// syncSubscriptions aligns the subscriptions with the hubs that feeds name, and the plan with the
+// sync aligns the subscriptions with the hubs that feeds name, and the plan with the
 // subscriptions that hubs have confirmed.
-func (s *scheduler) syncSubscriptions(ctx context.Context, subscriber *websub.Subscriber) error {
+func (s *hubs) sync(ctx context.Context, subscriber *websub.Subscriber) error {
 	subscribed := subscriber.FeedIDs()
 	until := make(map[string]time.Time, len(subscribed))
 	for _, id := range subscribed {
@@ -64,9 +70,9 @@ func (s *scheduler) syncSubscriptions(ctx context.Context, subscriber *websub.Su
 	}
 	s.mu.Lock()
 	s.plan.SetPushed(until)
-	hubs := s.plan.Hubs(subscribed)
+	named := s.plan.Hubs(subscribed)
 	s.mu.Unlock()
-	for _, h := range hubs {
+	for _, h := range named {
 		if err := subscriber.SetHub(ctx, h.FeedID, h.URL, h.Topic); err != nil {
 			return err
 		}

@@ -12,11 +12,12 @@ import (
 )
 
 // subscriber returns a schedule with one feed and a subscriber.
-func (r *testbed) subscriber(store storage.Store) (*scheduler, *websub.Subscriber) {
+func (r *testbed) subscriber(store storage.Store) (*hubs, *websub.Subscriber) {
 	r.T.Helper()
-	s := r.scheduler(store)
-	s.hubs.Base = "https://feeds.example"
-	subscriber, err := websub.Open(r.T.Context(), s.hubs)
+	env := r.Env(r.Mesh)
+	env.Config.WebSubURL = "https://feeds.example"
+	s := &hubs{r.scheduler(store), hubOptions(env)}
+	subscriber, err := websub.Open(r.T.Context(), s.options)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestSyncSubscriptions(t *testing.T) {
 	s, subscriber := r.subscriber(store)
 	pass := func() {
 		t.Helper()
-		if err := s.syncSubscriptions(t.Context(), subscriber); err != nil {
+		if err := s.sync(t.Context(), subscriber); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +70,7 @@ func TestSyncSubscriptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, next := r.subscriber(store) // as after a failover
-	if err := s.syncSubscriptions(t.Context(), next); err != nil {
+	if err := s.sync(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if got := feeds[0].State.PushUntil; !got.Equal(subs[0].Until) {
@@ -82,7 +83,7 @@ func TestSyncSubscriptions(t *testing.T) {
 	}}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.syncSubscriptions(t.Context(), next); err != nil {
+	if err := s.sync(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.subscriptions(); len(got) != 1 || got[0].State != websub.Unsubscribing {

@@ -18,7 +18,6 @@ import (
 	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/trace"
-	"feedmesh/agent/websub"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -32,7 +31,8 @@ func Run(ctx context.Context, env *work.Env) error {
 	group.Go(func() error { return env.Mesh.MaintainStreams(ctx) })
 	group.Go(func() error {
 		return env.Mesh.Single(ctx, subjects.ScheduleLease, func(ctx context.Context) error {
-			err := newScheduler(env, m).run(ctx)
+			s := newScheduler(env, m)
+			err := s.run(ctx, &hubs{s, hubOptions(env)})
 			if err != nil && ctx.Err() == nil {
 				m.stepDowns.Inc()
 			}
@@ -70,7 +70,6 @@ type scheduler struct {
 	log            *slog.Logger
 	metrics        *metrics
 	trace          *trace.Tracer
-	hubs           websub.Options // an empty Base disables hubs
 
 	states *stateWriter
 	mu     sync.Mutex // protects plan and last
@@ -87,7 +86,6 @@ type scheduler struct {
 func newScheduler(env *work.Env, m *metrics) *scheduler {
 	s := &scheduler{
 		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
-		hubs: hubOptions(env),
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
 			Budget:  env.Config.RequestsPerSecond,
@@ -109,7 +107,7 @@ func policySettings(c config.Config) policy.Settings {
 	return s
 }
 
-func (s *scheduler) run(ctx context.Context) error {
+func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	defer s.metrics.clear()
 	defer s.mesh.SetFeedCounts(nil)
 	if err := s.load(ctx); err != nil {
@@ -118,7 +116,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	s.log.Debug("schedule active", "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serveObservations(ctx) })
-	group.Go(func() error { return s.maintainHubs(ctx) })
+	group.Go(func() error { return hubs.maintain(ctx) })
 	for _, job := range []struct {
 		every time.Duration
 		do    func(context.Context) error

@@ -24,27 +24,6 @@ type attempt struct {
 	hops    hops
 }
 
-// fetchVia fetches the document by one route.
-func (c *Client) fetchVia(ctx context.Context, route string, r Request, now time.Time) (Document, *Error) {
-	began := time.Now()
-	t := &attempt{Client: c, request: r, now: now}
-	d, err := t.do(ctx, route)
-	took := time.Since(began)
-	if r.Buffer != nil && (err != nil || d.Unchanged) {
-		r.Buffer.Reset()
-	}
-	if err != nil {
-		e := *t.toError(ctx, err)
-		e.Took, e.Route = took, route
-		if e.Class != ClassRedirect && e.Class != ClassBlocked {
-			e.Moved = t.hops.moved()
-		}
-		return Document{}, &e
-	}
-	d.Took, d.Route, d.Moved = took, route, t.hops.moved()
-	return d, nil
-}
-
 func (t *attempt) do(ctx context.Context, route string) (Document, error) {
 	ctx, t.stop = context.WithCancelCause(ctx)
 	defer t.stop(nil)
@@ -189,4 +168,16 @@ func unwrapURL(err error) error {
 		return ue.Err
 	}
 	return err
+}
+
+// enforceRate cancels the attempt if the response's body arrives too slowly. The caller must call the
+// returned function after it has read the body.
+func (t *attempt) enforceRate(r *http.Response) (end func()) {
+	p := &bodyRate{ReadCloser: r.Body}
+	r.Body = p
+	timer := time.AfterFunc(slowAfter, func() { p.checkRate(int64(slowAfter/time.Second)*minRate, t.stop) })
+	return func() {
+		p.done.Store(true)
+		timer.Stop()
+	}
 }

@@ -3,7 +3,6 @@ package fetch
 import (
 	"errors"
 	"io"
-	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -24,18 +23,6 @@ func (p *bodyRate) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.read.Add(int64(n))
 	return n, err
-}
-
-// enforceRate cancels the attempt if the response's body arrives too slowly. The caller must call the
-// returned function after it has read the body.
-func (t *attempt) enforceRate(r *http.Response) (end func()) {
-	p := &bodyRate{ReadCloser: r.Body}
-	r.Body = p
-	timer := time.AfterFunc(slowAfter, func() { p.checkRate(int64(slowAfter/time.Second)*minRate, t.stop) })
-	return func() {
-		p.done.Store(true)
-		timer.Stop()
-	}
 }
 
 // checkRate cancels the attempt if fewer than due bytes have arrived, and otherwise schedules the next check

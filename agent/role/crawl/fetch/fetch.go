@@ -8,9 +8,12 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -131,4 +134,58 @@ func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document,
 	}
 	failed.FailedProxies = failedProxies
 	return Document{}, failed
+}
+
+// fetchVia fetches the document by one route.
+func (c *Client) fetchVia(ctx context.Context, route string, r Request, now time.Time) (Document, *Error) {
+	began := time.Now()
+	t := &attempt{Client: c, request: r, now: now}
+	d, err := t.do(ctx, route)
+	took := time.Since(began)
+	if r.Buffer != nil && (err != nil || d.Unchanged) {
+		r.Buffer.Reset()
+	}
+	if err != nil {
+		e := *t.toError(ctx, err)
+		e.Took, e.Route = took, route
+		if e.Class != ClassRedirect && e.Class != ClassBlocked {
+			e.Moved = t.hops.moved()
+		}
+		return Document{}, &e
+	}
+	d.Took, d.Route, d.Moved = took, route, t.hops.moved()
+	return d, nil
+}
+
+// Post sends a form and returns the response's status, whatever it is, and up to the first 1024 bytes of its
+// body. It applies the same address guard as Fetch, follows only redirects that resend the form (307 and
+// 308), and has no timeout except that of ctx. Its errors omit the URL, which may contain a password.
+func (c *Client) Post(ctx context.Context, address string, form url.Values) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return 0, nil, unwrapURL(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("User-Agent", c.options.UserAgent)
+	client := http.Client{Transport: c.direct, CheckRedirect: followForm}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, unwrapURL(err)
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	return response.StatusCode, body, err
+}
+
+// maxAnswer bounds the part of a form's response that is read, in bytes.
+const maxAnswer = 1 << 10
+
+// followForm is the CheckRedirect of forms. If a redirect would change the request's method, the redirect
+// itself is the response.
+func followForm(r *http.Request, via []*http.Request) error {
+	r.Header.Del("Referer")
+	if r.Method != http.MethodPost || len(via) > maxRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }

@@ -5,27 +5,6 @@ import (
 	"strings"
 )
 
-// author returns the authors of an item, joined: its own, else, in Atom, those of the feed it was taken from
-// or of this feed.
-//
-// Source: RFC 4287, section 4.2.1.
-func (r *builder) author(item *node) string {
-	for _, name := range []string{"author", "dc:author", "dc:creator", "itunes:author", "atom:author"} {
-		if s := authorNames(item, name); s != "" {
-			return s
-		}
-	}
-	if r.format != atom {
-		return ""
-	}
-	if n := item.child("source"); n != nil {
-		if s := authorNames(n, "author"); s != "" {
-			return s
-		}
-	}
-	return authorNames(r.heads[0], "author")
-}
-
 // authorNames joins the authors in children of that name.
 func authorNames(n *node, name string) string {
 	var names []string

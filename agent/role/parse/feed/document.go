@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // A builder makes a document from the scanned tree.
@@ -199,4 +201,33 @@ func (r *builder) linkIn(n *node, href string) (written, resolved string) {
 		return resolved, resolved
 	}
 	return href, resolved
+}
+
+// resolveHTML makes the addresses in HTML absolute, at most maxAddresses in a document. HTML without
+// addresses is returned unchanged.
+func (r *builder) resolveHTML(base *url.URL, s string) string {
+	var b strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(s)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if b.Len() == 0 {
+				return s
+			}
+			return b.String()
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw := string(z.Raw())
+			if r.addresses == maxAddresses {
+				b.WriteString(raw)
+				continue
+			}
+			token := z.Token()
+			if resolveAttributes(base, token.Attr) {
+				raw = token.String()
+				r.addresses++
+			}
+			b.WriteString(raw)
+		default:
+			b.Write(z.Raw())
+		}
+	}
 }

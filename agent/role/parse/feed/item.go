@@ -169,3 +169,68 @@ func source(item *node) string {
 	}
 	return n.value()
 }
+
+// setMedia sets the enclosures and the image of an item.
+func (r *builder) setMedia(e *Entry, item *node) {
+	var thumbnail string
+	for c := range inMedia(item) {
+		switch c.name {
+		case "enclosure":
+			addEnclosure(e, r.resolve(c, cmp.Or(c.attr("url"), c.attr("href"))), c.attr("type"), c.attr("length"))
+		case "media:content":
+			addEnclosure(e, r.resolve(c, c.attr("url")), cmp.Or(c.attr("type"), c.attr("medium")), c.attr("fileSize"))
+		case "link", "atom:link":
+			if strings.EqualFold(c.attr("rel"), "enclosure") {
+				addEnclosure(e, r.resolve(c, cmp.Or(c.attr("href"), c.value())), c.attr("type"), c.attr("length"))
+			}
+		case "itunes:image":
+			e.Image = cmp.Or(r.resolve(c, cmp.Or(c.attr("href"), c.attr("url"), c.value())), e.Image)
+		case "media:thumbnail":
+			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.attr("url"), c.value())))
+		case "image":
+			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.childText("url"), c.attr("href"))))
+		}
+	}
+	for _, f := range e.Enclosures {
+		if e.Image == "" && strings.HasPrefix(f.Type, "image") {
+			e.Image = f.URL
+		}
+	}
+	e.Image = cmp.Or(e.Image, thumbnail)
+}
+
+// mediaText returns the Media RSS description of an item, as HTML.
+func (r *builder) mediaText(item *node) string {
+	for c := range inMedia(item) {
+		if c.name != "media:description" {
+			continue
+		}
+		if s := c.value(); s != "" && strings.EqualFold(c.attr("type"), "html") {
+			return s
+		} else if s != "" {
+			return plain(s)
+		}
+	}
+	return ""
+}
+
+// author returns the authors of an item, joined: its own, else, in Atom, those of the feed it was taken from
+// or of this feed.
+//
+// Source: RFC 4287, section 4.2.1.
+func (r *builder) author(item *node) string {
+	for _, name := range []string{"author", "dc:author", "dc:creator", "itunes:author", "atom:author"} {
+		if s := authorNames(item, name); s != "" {
+			return s
+		}
+	}
+	if r.format != atom {
+		return ""
+	}
+	if n := item.child("source"); n != nil {
+		if s := authorNames(n, "author"); s != "" {
+			return s
+		}
+	}
+	return authorNames(r.heads[0], "author")
+}

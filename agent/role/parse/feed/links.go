@@ -55,35 +55,6 @@ func cleanAddress(ref string) string {
 	return ref
 }
 
-// resolveHTML makes the addresses in HTML absolute, at most maxAddresses in a document. HTML without
-// addresses is returned unchanged.
-func (r *builder) resolveHTML(base *url.URL, s string) string {
-	var b strings.Builder
-	for z := html.NewTokenizer(strings.NewReader(s)); ; {
-		switch z.Next() {
-		case html.ErrorToken:
-			if b.Len() == 0 {
-				return s
-			}
-			return b.String()
-		case html.StartTagToken, html.SelfClosingTagToken:
-			raw := string(z.Raw())
-			if r.addresses == maxAddresses {
-				b.WriteString(raw)
-				continue
-			}
-			token := z.Token()
-			if resolveAttributes(base, token.Attr) {
-				raw = token.String()
-				r.addresses++
-			}
-			b.WriteString(raw)
-		default:
-			b.Write(z.Raw())
-		}
-	}
-}
-
 // resolveAttributes makes addresses in attributes absolute and reports whether any changed.
 func resolveAttributes(base *url.URL, attrs []html.Attribute) bool {
 	changed := false

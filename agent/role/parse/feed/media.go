@@ -1,10 +1,8 @@
 package feed
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // An Enclosure is a file attached to an entry. It is an alias of an unnamed type, so that entries can be
@@ -13,35 +11,6 @@ type Enclosure = struct {
 	URL    string // absolute
 	Type   string // as written: a MIME type, or only image, audio or video; "" if unknown
 	Length int64  // in bytes; 0 if unknown
-}
-
-// setMedia sets the enclosures and the image of an item.
-func (r *builder) setMedia(e *Entry, item *node) {
-	var thumbnail string
-	for c := range inMedia(item) {
-		switch c.name {
-		case "enclosure":
-			addEnclosure(e, r.resolve(c, cmp.Or(c.attr("url"), c.attr("href"))), c.attr("type"), c.attr("length"))
-		case "media:content":
-			addEnclosure(e, r.resolve(c, c.attr("url")), cmp.Or(c.attr("type"), c.attr("medium")), c.attr("fileSize"))
-		case "link", "atom:link":
-			if strings.EqualFold(c.attr("rel"), "enclosure") {
-				addEnclosure(e, r.resolve(c, cmp.Or(c.attr("href"), c.value())), c.attr("type"), c.attr("length"))
-			}
-		case "itunes:image":
-			e.Image = cmp.Or(r.resolve(c, cmp.Or(c.attr("href"), c.attr("url"), c.value())), e.Image)
-		case "media:thumbnail":
-			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.attr("url"), c.value())))
-		case "image":
-			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.childText("url"), c.attr("href"))))
-		}
-	}
-	for _, f := range e.Enclosures {
-		if e.Image == "" && strings.HasPrefix(f.Type, "image") {
-			e.Image = f.URL
-		}
-	}
-	e.Image = cmp.Or(e.Image, thumbnail)
 }
 
 // inMedia yields the children of an item, of its media groups and of its media contents.
@@ -68,19 +37,4 @@ func addEnclosure(e *Entry, url, kind, length string) {
 	}
 	n, _ := strconv.ParseInt(length, 10, 64)
 	e.Enclosures = append(e.Enclosures, Enclosure{URL: url, Type: clip(kind, maxTag), Length: max(n, 0)})
-}
-
-// mediaText returns the Media RSS description of an item, as HTML.
-func (r *builder) mediaText(item *node) string {
-	for c := range inMedia(item) {
-		if c.name != "media:description" {
-			continue
-		}
-		if s := c.value(); s != "" && strings.EqualFold(c.attr("type"), "html") {
-			return s
-		} else if s != "" {
-			return plain(s)
-		}
-	}
-	return ""
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"container/heap"
 	"strings"
 	"time"
 )
@@ -35,50 +34,6 @@ func (h feedHeap) due(i int, now time.Time) int {
 		return 0
 	}
 	return 1 + h.due(2*i+1, now) + h.due(2*i+2, now)
-}
-
-// enqueue adds a waiting feed to its queue.
-func (p *Plan) enqueue(f *Feed) {
-	if f.State.Next.IsZero() || f.State.Crawl != "" {
-		return
-	}
-	l := f.host.queues[f.tier]
-	if l == nil {
-		l = &hostQueue{host: f.host, index: -1}
-		f.host.queues[f.tier] = l
-	}
-	heap.Push(&l.feeds, f)
-	p.updateReady(f.host)
-}
-
-// dequeue removes a feed from its queue.
-func (p *Plan) dequeue(f *Feed) {
-	if f.index >= 0 {
-		heap.Remove(&f.host.queues[f.tier].feeds, f.index)
-		p.updateReady(f.host)
-	}
-}
-
-// updateReady moves a host's queues to their positions in the ready heaps, or removes them while the host has
-// requests in flight. Empty queues are dropped, because hosts are many.
-func (p *Plan) updateReady(h *host) {
-	for tier, l := range h.queues {
-		if l == nil {
-			continue
-		}
-		ready := &p.ready[tier]
-		switch can := len(h.inFlight) == 0 && len(l.feeds) > 0; {
-		case can && l.index < 0:
-			heap.Push(ready, l)
-		case can:
-			heap.Fix(ready, l.index)
-		case l.index >= 0:
-			heap.Remove(ready, l.index)
-		}
-		if len(l.feeds) == 0 {
-			h.queues[tier] = nil
-		}
-	}
 }
 
 // A feedHeap has the longest due feed on top.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -239,4 +240,53 @@ func (p *Plan) refresh(f *Feed, now time.Time) *Feed {
 		s.Next, s.Reason = now.Add(-gatherTime), "refresh requested"
 	})
 	return f
+}
+
+// Outage returns the start of the current network outage; zero if none.
+func (p *Plan) Outage() time.Time { return p.outage.since }
+
+// undoFailures removes failures that an outage caused. The states are written with the feeds' next polls,
+// which are soon.
+func (p *Plan) undoFailures(feeds []*Feed, now time.Time) {
+	for _, f := range feeds {
+		if f.State.Failures == 0 || f.State.Crawl != "" || p.feeds[f.FeedID] != f {
+			continue // answered since
+		}
+		p.change(f, func() {
+			f.State.FailureWeight -= f.State.FailureWeight / float64(f.State.Failures)
+			f.State.Failures--
+			f.State.Next, f.State.Reason = now.Add(outageRetry), outageReason
+		})
+	}
+}
+
+// isExcused reports whether a failure does not count against its feed.
+func (p *Plan) isExcused(o subjects.Observation) bool {
+	return p.outage.active() && o.Outcome == subjects.Failed && unanswered(o.Class)
+}
+
+// Hubs returns the hubs that feeds name, in no order, and an empty Hub for each subscribed feed that no
+// longer needs pushes: removed, or without a hub.
+func (p *Plan) Hubs(subscribed []string) []Hub {
+	var hubs []Hub
+	for id, f := range p.feeds {
+		if f.hasHub() {
+			hubs = append(hubs, Hub{id, f.State.Hints.Hub, cmp.Or(f.State.Hints.Self, f.State.URL)})
+		}
+	}
+	for _, id := range subscribed {
+		// A feed without hints was not read yet.
+		if f := p.feeds[id]; f == nil || f.State.Hints != nil && !f.hasHub() {
+			hubs = append(hubs, Hub{FeedID: id})
+		}
+	}
+	return hubs
+}
+
+// SetPushed sets the ends of the hubs' subscriptions by feed ID; all other feeds have none. It is written
+// with the feed's next change.
+func (p *Plan) SetPushed(until map[string]time.Time) {
+	for id, f := range p.feeds {
+		f.State.PushUntil = until[id]
+	}
 }

@@ -3,8 +3,6 @@ package plan
 import (
 	"math"
 	"time"
-
-	"feedmesh/subjects"
 )
 
 // An outage is detected if most unrelated hosts fail to answer together: then our own network is down.
@@ -108,27 +106,4 @@ func unanswered(class string) bool {
 	return false
 }
 
-// Outage returns the start of the current network outage; zero if none.
-func (p *Plan) Outage() time.Time { return p.outage.since }
-
-// undoFailures removes failures that an outage caused. The states are written with the feeds' next polls,
-// which are soon.
-func (p *Plan) undoFailures(feeds []*Feed, now time.Time) {
-	for _, f := range feeds {
-		if f.State.Failures == 0 || f.State.Crawl != "" || p.feeds[f.FeedID] != f {
-			continue // answered since
-		}
-		p.change(f, func() {
-			f.State.FailureWeight -= f.State.FailureWeight / float64(f.State.Failures)
-			f.State.Failures--
-			f.State.Next, f.State.Reason = now.Add(outageRetry), outageReason
-		})
-	}
-}
-
 const outageReason = "our own network seems to be down"
-
-// isExcused reports whether a failure does not count against its feed.
-func (p *Plan) isExcused(o subjects.Observation) bool {
-	return p.outage.active() && o.Outcome == subjects.Failed && unanswered(o.Class)
-}

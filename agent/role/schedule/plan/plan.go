@@ -22,6 +22,8 @@ type Options struct {
 
 // A Plan is the state of the active schedule. Its methods must not be called concurrently.
 type Plan struct {
+	proxies // the methods on proxies
+
 	options    Options
 	feeds      map[string]*Feed
 	hosts      map[string]*host
@@ -32,7 +34,6 @@ type Plan struct {
 
 	budget     tokenBucket
 	outage     outage
-	proxies    proxies
 	newPolls   int // polls since the last RecordPolls, without first fetches
 	calibrated int // number of polled feeds at the last Recalibrate
 
@@ -71,10 +72,12 @@ type TierCounts struct {
 
 // New returns an empty plan.
 func New(o Options) *Plan {
-	return &Plan{
+	p := &Plan{
 		options: o, feeds: map[string]*Feed{}, hosts: map[string]*host{}, inFlight: map[string]*Feed{}, changedHosts: map[*host]bool{},
 		budget: tokenBucket{rate: o.Budget},
 	}
+	p.network = &p.outage
+	return p
 }
 
 // Len returns the number of feeds.

@@ -14,6 +14,7 @@ type proxies struct {
 	all     []storage.Proxy
 	states  map[string]*proxyState // by ID
 	changed map[string]bool        // IDs of states to be written
+	network *outage                // during which proxies are not probed
 }
 
 const (

@@ -29,17 +29,16 @@ const (
 )
 
 // LoadProxy restores the stored state of a proxy. Call it before SetProxies.
-func (p *Plan) LoadProxy(stored subjects.Proxy) {
-	if p.proxies.states == nil {
-		p.proxies.states = map[string]*proxyState{}
+func (ps *proxies) LoadProxy(stored subjects.Proxy) {
+	if ps.states == nil {
+		ps.states = map[string]*proxyState{}
 	}
-	p.proxies.states[stored.ID] = &proxyState{Proxy: stored}
+	ps.states[stored.ID] = &proxyState{Proxy: stored}
 }
 
 // SetProxies replaces the proxies by those of the store. The state of a proxy whose address changed is
 // discarded.
-func (p *Plan) SetProxies(all []storage.Proxy) {
-	ps := &p.proxies
+func (ps *proxies) SetProxies(all []storage.Proxy) {
 	before, states := map[string]string{}, map[string]*proxyState{}
 	for _, x := range ps.all {
 		before[x.ID] = x.URL
@@ -57,13 +56,13 @@ func (p *Plan) SetProxies(all []storage.Proxy) {
 
 // Probes returns the proxies to probe now, at most as many as fit into a task: those whose rest is over, and
 // idle ones. During a network outage it returns none, because all would fail.
-func (p *Plan) Probes(now time.Time) []subjects.Route {
-	if p.outage.active() {
+func (ps *proxies) Probes(now time.Time) []subjects.Route {
+	if ps.network.active() {
 		return nil
 	}
 	var due []subjects.Route
-	for _, x := range p.proxies.all {
-		if len(due) < subjects.MaxFeeds && p.proxies.states[x.ID].probeDue(now) {
+	for _, x := range ps.all {
+		if len(due) < subjects.MaxFeeds && ps.states[x.ID].probeDue(now) {
 			due = append(due, subjects.Route{ID: x.ID, URL: x.URL})
 		}
 	}
@@ -72,12 +71,12 @@ func (p *Plan) Probes(now time.Time) []subjects.Route {
 
 // Probed records that a probe task was dispatched. Its proxies are not due again for minRest, whether or not
 // results arrive.
-func (p *Plan) Probed(routes []subjects.Route, now time.Time) {
+func (ps *proxies) Probed(routes []subjects.Route, now time.Time) {
 	for _, route := range routes {
-		if k := p.proxies.states[route.ID]; k != nil {
+		if k := ps.states[route.ID]; k != nil {
 			k.ProbeSent = now
 			k.unanswered++
-			p.proxies.markChanged(k)
+			ps.markChanged(k)
 		}
 	}
 }
@@ -91,8 +90,8 @@ func (k *proxyState) probeDue(now time.Time) bool {
 
 // ObserveProbe updates a proxy with the result of a probe. A passed probe resets failures that probes found.
 // Failures of feed requests are reset only by the next successful request; until then rests keep growing.
-func (p *Plan) ObserveProbe(o subjects.Observation, now time.Time) {
-	k := p.proxies.states[o.ProxyID]
+func (ps *proxies) ObserveProbe(o subjects.Observation, now time.Time) {
+	k := ps.states[o.ProxyID]
 	if k == nil {
 		return
 	}
@@ -102,21 +101,21 @@ func (p *Plan) ObserveProbe(o subjects.Observation, now time.Time) {
 		if k.ProbePassed, k.RestUntil = now, (time.Time{}); !k.InUse {
 			k.Failures, k.Reason = 0, ""
 		}
-		p.proxies.markChanged(k)
-	case !p.outage.active():
-		p.proxies.failed(k, o.Error, false, now)
+		ps.markChanged(k)
+	case !ps.network.active():
+		ps.failed(k, o.Error, false, now)
 	}
 }
 
 // TakeProxies returns the proxy states changed since the last call.
-func (p *Plan) TakeProxies() []subjects.Proxy {
+func (ps *proxies) TakeProxies() []subjects.Proxy {
 	var learned []subjects.Proxy
-	for id := range p.proxies.changed {
-		if k := p.proxies.states[id]; k != nil {
+	for id := range ps.changed {
+		if k := ps.states[id]; k != nil {
 			learned = append(learned, k.Proxy)
 		}
 	}
-	p.proxies.changed = nil
+	ps.changed = nil
 	return learned
 }
 

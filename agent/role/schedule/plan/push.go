@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"time"
 
 	"feedmesh/agent/role/schedule/policy"
@@ -19,37 +18,11 @@ type Hub struct {
 	Topic  string // the feed's URL at the hub
 }
 
-// Hubs returns the hubs that feeds name, in no order, and an empty Hub for each subscribed feed that no
-// longer needs pushes: removed, or without a hub.
-func (p *Plan) Hubs(subscribed []string) []Hub {
-	var hubs []Hub
-	for id, f := range p.feeds {
-		if f.hasHub() {
-			hubs = append(hubs, Hub{id, f.State.Hints.Hub, cmp.Or(f.State.Hints.Self, f.State.URL)})
-		}
-	}
-	for _, id := range subscribed {
-		// A feed without hints was not read yet.
-		if f := p.feeds[id]; f == nil || f.State.Hints != nil && !f.hasHub() {
-			hubs = append(hubs, Hub{FeedID: id})
-		}
-	}
-	return hubs
-}
-
 // hasHub reports whether the feed is to be pushed. Feeds with request settings, such as a proxy or a
 // password, are private and not disclosed to hubs.
 func (f *Feed) hasHub() bool {
 	s := f.State
 	return s.Hints != nil && s.Hints.Hub != "" && s.Request == nil && !s.Next.IsZero()
-}
-
-// SetPushed sets the ends of the hubs' subscriptions by feed ID; all other feeds have none. It is written
-// with the feed's next change.
-func (p *Plan) SetPushed(until map[string]time.Time) {
-	for id, f := range p.feeds {
-		f.State.PushUntil = until[id]
-	}
 }
 
 // subscribed reports whether the feed has a valid subscription.

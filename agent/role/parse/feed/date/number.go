@@ -1,5 +1,7 @@
 package date
 
+import "time"
+
 // readNumber parses a number and its neighbors that belong to it.
 func (r *parser) readNumber(i int) int {
 	n := r.readClock(i)
@@ -126,4 +128,160 @@ func (r *parser) unit(u unit) *int {
 		return &r.minute
 	}
 	return &r.second
+}
+
+// readClock parses 5:06, 05:06:07, 05:06:07.089, 17h06 or 5 pm.
+func (r *parser) readClock(i int) int {
+	t := &r.tokens
+	if t.digitsAt(i) > 2 {
+		return 0
+	}
+	hour, next := t.at(i).value, t.at(i+1)
+	switch {
+	case next.char == ':' && t.adjacent(i+1) && t.adjacent(i+2):
+		return r.readColons(i)
+	case next.kind == word && (next.text == "h" || next.text == "H"):
+		if t.digitsAt(i+2) == 2 {
+			return r.setClock(hour, t.at(i+2).value, 0, 3)
+		}
+		return r.setClock(hour, 0, 0, 2)
+	case next.kind == word:
+		half, n := r.halfAt(i + 1)
+		if half == anyHalf {
+			return 0
+		}
+		r.half = half
+		return r.setClock(hour, 0, 0, 1+n)
+	}
+	return 0
+}
+
+// readColons parses a clock with colons.
+func (r *parser) readColons(i int) int {
+	t := &r.tokens
+	if l := t.digitsAt(i + 2); l == 0 || l > 2 {
+		return 0
+	}
+	hour, minute := t.at(i).value, t.at(i+2).value
+	if t.charAt(i+3) != ':' || !t.adjacent(i+3) {
+		return r.setClock(hour, minute, 0, 3)
+	}
+	if l := t.digitsAt(i + 4); l == 0 || l > 2 || !t.adjacent(i+4) {
+		return 0
+	}
+	n := r.setClock(hour, minute, t.at(i+4).value, 5)
+	r.hasSeconds = true
+	return r.withFraction(i, n)
+}
+
+// withFraction parses an optional fraction of a second after the n tokens of a clock, and returns n plus its
+// tokens, or 0 if n is 0.
+func (r *parser) withFraction(i, n int) int {
+	t := &r.tokens
+	if mark := t.at(i + n); n == 0 || mark.text != "." && mark.text != "," ||
+		t.digitsAt(i+n+1) == 0 || !t.adjacent(i+n) || !t.adjacent(i+n+1) {
+		return n
+	}
+	nanoseconds, ok := fraction(t.at(i + n + 1).text)
+	if !ok {
+		return 0
+	}
+	r.nanoseconds = nanoseconds
+	return n + 2
+}
+
+// fraction returns the nanoseconds of a second's decimals, truncated after the ninth.
+func fraction(decimals string) (nanoseconds int, ok bool) {
+	for i := range 9 {
+		nanoseconds *= 10
+		if i < len(decimals) {
+			nanoseconds += int(decimals[i] - '0')
+		}
+	}
+	return nanoseconds, decimals != ""
+}
+
+// readPointedClock parses 17.06 or 17.06.07 after a complete day, where no other meaning is possible.
+func (r *parser) readPointedClock(i int) int {
+	t := &r.tokens
+	point := func(i int) bool {
+		return t.charAt(i) == '.' && t.digitsAt(i+1) == 2 && t.adjacent(i) && t.adjacent(i+1)
+	}
+	if !r.hasWholeDay() || t.digitsAt(i) > 2 || !point(i+1) {
+		return 0
+	}
+	if !point(i + 3) {
+		return r.setClock(t.at(i).value, t.at(i+2).value, 0, 3)
+	}
+	return r.setClock(t.at(i).value, t.at(i+2).value, t.at(i+4).value, 5)
+}
+
+// hasWholeDay reports whether year, month and day have been parsed.
+func (r *parser) hasWholeDay() bool {
+	return r.day.day != 0 || r.nunplaced == 3 || r.nunplaced == 2 && r.month != 0
+}
+
+// readT parses the T between a day and a clock, and a compact clock after it: T05, T0506, T050607,
+// T050607.089.
+func (r *parser) readT(i int) int {
+	t := &r.tokens
+	if !r.hasWholeDay() || r.hasClock || t.at(i-1).kind != digits || t.at(i+1).kind != digits {
+		return 0
+	}
+	r.hasT = true
+	if t.charAt(i+2) == ':' {
+		return 1
+	}
+	if !r.setCompactClock(t.at(i + 1).text) {
+		return 0
+	}
+	if !r.hasSeconds {
+		return 2
+	}
+	return r.withFraction(i, 2)
+}
+
+// setCompactClock sets a clock of two, four or six digits.
+func (r *parser) setCompactClock(text string) bool {
+	switch len(text) {
+	case 2:
+		return r.setClock(number(text), 0, 0, 1) > 0
+	case 4:
+		return r.setClock(number(text[:2]), number(text[2:]), 0, 1) > 0
+	case 6:
+		r.hasSeconds = true
+		return r.setClock(number(text[:2]), number(text[2:4]), number(text[4:]), 1) > 0
+	}
+	return false
+}
+
+// setClock sets a clock of n tokens unless one is set already. [parser.sinceMidnight] validates it.
+func (r *parser) setClock(hour, minute, second, n int) int {
+	if r.hasClock {
+		return 0
+	}
+	r.hasClock = true
+	r.hour, r.minute, r.second = hour, minute, second
+	return n
+}
+
+// sinceMidnight returns the time since the day began. 24:00 is the start of the next day, second 60 of a full
+// hour its leap second. Hours after 12 may be combined with pm, and hour 0 with am.
+func (r *parser) sinceMidnight() (time.Duration, bool) {
+	h, m, s := r.hour, r.minute, r.second
+	switch {
+	case !r.hasClock:
+		return 0, m == 0 && s == 0 && r.half == anyHalf
+	case r.half == beforeNoon && h > 12, r.half == afterNoon && (h == 0 || h > 23):
+		return 0, false
+	case r.half == beforeNoon && h == 12:
+		h = 0
+	case r.half == afterNoon && h < 12:
+		h += 12
+	}
+	if m > 59 || s > 60 || s == 60 && m != 59 || h > 24 || h == 24 && m+s+r.nanoseconds > 0 {
+		return 0, false
+	}
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute +
+		time.Duration(s)*time.Second + time.Duration(r.nanoseconds), true
 }
