@@ -172,10 +172,3 @@ func (x *indexer) isolateRejected(ctx context.Context, tasks []subjects.Index, r
 	}
 	return nil
 }
-
-const rejectedReason = "refused"
-
-// rejectedTask returns the task that retries a rejected item.
-func rejectedTask(id string) subjects.Index {
-	return subjects.Index{Reason: rejectedReason, IDs: []string{id}}
-}

@@ -251,3 +251,10 @@ func (r *reconciler) waiting(ctx context.Context) (uint64, error) {
 	}
 	return 0, nil
 }
+
+const rejectedReason = "refused"
+
+// rejectedTask returns the task that retries a rejected item.
+func rejectedTask(id string) subjects.Index {
+	return subjects.Index{Reason: rejectedReason, IDs: []string{id}}
+}

@@ -6,7 +6,6 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -18,13 +17,6 @@ import (
 
 // MaxPage bounds the size of a page, in bytes.
 const MaxPage = 5 << 20
-
-// Reasons why a page has no article.
-var (
-	ErrNotHTML   = errors.New("not an HTML page")
-	ErrTooLarge  = errors.New("the page is too large")
-	ErrNoArticle = errors.New("no article found on the page")
-)
 
 // Article is an extracted article. All strings are valid UTF-8, and "" if missing.
 type Article struct {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -11,6 +12,13 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
+)
+
+// Reasons why a page has no article.
+var (
+	ErrNotHTML   = errors.New("not an HTML page")
+	ErrTooLarge  = errors.New("the page is too large")
+	ErrNoArticle = errors.New("no article found on the page")
 )
 
 // Bounds of a page. The time of go-readability grows with them; they limit it to two seconds.

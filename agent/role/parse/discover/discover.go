@@ -27,14 +27,6 @@ const (
 	Anchor   Source = "anchor"   // an anchor whose address looks like a feed
 )
 
-// Bounds of parsing.
-const (
-	maxPage       = 4 << 20 // bytes
-	maxCandidates = 64
-	maxTitle      = 200 // bytes
-	maxURL        = 2048
-)
-
 // Candidates returns the possible feeds of a page, best first without repetition, at most 64. address is the
 // page's URL; contentType is its header and may be empty.
 func Candidates(page []byte, contentType, address string) []Candidate {

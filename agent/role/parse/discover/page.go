@@ -14,6 +14,14 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
+// Bounds of parsing.
+const (
+	maxPage       = 4 << 20 // bytes
+	maxCandidates = 64
+	maxTitle      = 200 // bytes
+	maxURL        = 2048
+)
+
 // A link is a link of a page, not yet resolved.
 type link struct {
 	href, title string

@@ -8,7 +8,9 @@
 package compare
 
 import (
+	"html"
 	"slices"
+	"strings"
 	"time"
 
 	"feedmesh/agent/role/parse/feed"
@@ -123,4 +125,10 @@ func differences(r EntryPair) []string {
 // Differing returns the pairs that are not the same, in their order.
 func Differing(pairs []EntryPair) []EntryPair {
 	return slices.DeleteFunc(slices.Clone(pairs), EntryPair.Same)
+}
+
+// plain returns a title without references and with single spaces, so that only
+// differences that a reader would see count.
+func plain(title string) string {
+	return strings.Join(strings.Fields(html.UnescapeString(title)), " ")
 }

@@ -3,7 +3,6 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"os"
 	"runtime/metrics"
@@ -58,10 +57,4 @@ func limitMemory() {
 			os.Exit(exitMemory)
 		}
 	}
-}
-
-// plain returns a title without references and with single spaces, so that only
-// differences that a reader would see count.
-func plain(title string) string {
-	return strings.Join(strings.Fields(html.UnescapeString(title)), " ")
 }

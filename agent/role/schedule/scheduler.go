@@ -1,0 +1,90 @@
+package schedule
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/role/schedule/policy"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/trace"
+	"feedmesh/config"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+const (
+	dispatchEvery    = 100 * time.Millisecond
+	reconcileEvery   = 10 * time.Minute
+	recalibrateEvery = 5 * time.Minute
+	recordPollsEvery = time.Minute
+	checkGrowthEvery = time.Second
+	countsEvery      = 500 * time.Millisecond
+	measureEvery     = 5 * time.Second
+	saveEvery        = 5 * time.Second
+	saveAllEvery     = time.Minute
+
+	// maxQueuedCrawls bounds the crawl tasks in the queue: enough to keep many crawlers busy, and few enough
+	// to be finished long before InFlightTimeout.
+	maxQueuedCrawls = 64
+)
+
+// scheduler is the active schedule. It writes its changes under the revisions that it read. If a write fails,
+// its memory may be stale or another schedule has taken over: it steps down, and reloads when it becomes
+// active again.
+type scheduler struct {
+	mesh           *mesh.Mesh
+	store          storage.Store
+	clock          work.Clock // of due times
+	wall           work.Clock // of timeouts: the system clock
+	checkDiskSpace func() error
+	log            *slog.Logger
+	metrics        *metrics
+	trace          *trace.Tracer
+
+	states *stateWriter
+	mu     sync.Mutex // protects plan and last
+	plan   *plan.Plan
+	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
+
+	fill          float64       // of the fullest queue after crawl, 0 to 1
+	crawlTasks    uint64        // in the queue
+	queuesCreated time.Time     // creation time of the newest pipeline queue
+	waits         time.Duration // recent waiting time of documents in the pipeline
+	outage        bool          // whether a network outage was active at the last check
+}
+
+func newScheduler(env *work.Env, m *metrics) *scheduler {
+	s := &scheduler{
+		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
+		plan: plan.New(plan.Options{
+			Policy:  policy.New(policySettings(env.Config)),
+			Budget:  env.Config.RequestsPerSecond,
+			Spacing: env.Config.Schedule.HostSpacing,
+		}),
+	}
+	s.states = newStateWriter(env.Mesh, &s.mu)
+	return s
+}
+
+func policySettings(c config.Config) policy.Settings {
+	s := policy.Settings{
+		Kind: c.Schedule.Policy, Interval: c.Schedule.Interval, Budget: c.RequestsPerSecond, Floor: c.Schedule.Floor,
+		Tiers: policy.TierSettings(c.Schedule.Tiers),
+	}
+	if s.Interval > 0 {
+		s.Kind = policy.KindUniform
+	}
+	return s
+}
+
+// statesOf returns the states of feeds.
+func statesOf(feeds []*plan.Feed) []*subjects.FeedState {
+	states := make([]*subjects.FeedState, len(feeds))
+	for i, f := range feeds {
+		states[i] = &f.FeedState
+	}
+	return states
+}
