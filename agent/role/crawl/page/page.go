@@ -6,6 +6,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
