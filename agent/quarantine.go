@@ -61,7 +61,7 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 func quarantined(ctx context.Context, client *service.Client) ([]subjects.Quarantined, error) {
 	tasks := []subjects.Quarantined{}
 	for after := uint64(0); ; {
-		page, err := client.Quarantine(ctx, after, 500)
+		page, err := service.Call(ctx, client, wire.ListQuarantine, wire.QuarantineSearch{After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	task, err := client.Quarantined(ctx, c.Number)
+	task, err := service.Call(ctx, client, wire.GetQuarantined, wire.BySeq{Seq: c.Number})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (quarantineReplayCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", (*service.Client).Replay)
+	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", wire.ReplayQuarantined)
 }
 
 // A quarantineDropCommand deletes tasks.
@@ -148,11 +148,11 @@ func (quarantineDropCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "dropped", (*service.Client).DropQuarantined)
+	return c.changeTasks(ctx, p, c.Numbers, "dropped", wire.DropQuarantined)
 }
 
 // changeTasks applies an operation to each quarantined task.
-func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do func(*service.Client, context.Context, uint64) error) error {
+func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
 	client, err := q.client()
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (q query) changeTasks(ctx context.Context, p *program, numbers []string, ou
 		if err != nil || seq == 0 {
 			return usageError("not a task number; agent quarantine list prints them")
 		}
-		return do(client, ctx, seq)
+		return service.Do(ctx, client, do, wire.BySeq{Seq: seq})
 	})
 	q.printDone(p, d, "task %s: "+outcome)
 	return err

@@ -38,7 +38,7 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := client.StartReindex(ctx, c.All)
+	job, err := service.Call(ctx, client, wire.BeginReindex, wire.ReindexRequest{All: c.All})
 	if err == nil && c.Wait {
 		job, err = p.awaitReindex(ctx, client, job)
 	}
@@ -88,7 +88,7 @@ func (p *program) awaitReindex(ctx context.Context, client *service.Client, job 
 		case <-time.After(reindexPollInterval):
 		}
 		var err error
-		if job, err = client.Reindex(ctx); err != nil {
+		if job, err = service.Call(ctx, client, wire.GetReindex, wire.None{}); err != nil {
 			return job, err
 		}
 	}

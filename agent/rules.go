@@ -251,8 +251,8 @@ func (p *program) readRules(name string) ([]byte, error) {
 // A rulesVersionsCommand lists versions.
 type rulesVersionsCommand struct {
 	query
-	Limit int    `default:"20" help:"Maximum number of versions, up to 50."`
-	Name  string `arg:"" help:"Name of the set."`
+	Limit countFlag `default:"20" help:"Maximum number of versions, up to 50."`
+	Name  string    `arg:"" help:"Name of the set."`
 }
 
 // Help implements kong's HelpProvider.
@@ -269,7 +269,7 @@ func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: c.Limit})
+	versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: int(c.Limit)})
 	if err != nil {
 		return err
 	}

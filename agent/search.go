@@ -158,6 +158,19 @@ func joinNonEmpty(parts []string, by string) string {
 	return strings.Join(set, by)
 }
 
+// A countFlag is a number of at least 1. The API reads 0 as its default.
+type countFlag int
+
+// UnmarshalText parses a count.
+func (f *countFlag) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number of at least 1", text)
+	}
+	*f = countFlag(n)
+	return nil
+}
+
 // A timeFlag is a time, written as a date, a timestamp or a duration before now.
 type timeFlag struct{ time.Time }
 

@@ -128,7 +128,7 @@ func labelsText(l workbench.Labelled) string {
 // A rulesBacktestCommand back-tests rules.
 type rulesBacktestCommand struct {
 	textCommand
-	Items int `default:"2000" help:"Number of newest items to test, up to 100,000."`
+	Items countFlag `default:"2000" help:"Number of newest items to test, up to 100,000."`
 }
 
 // Help implements kong's HelpProvider.
@@ -144,7 +144,7 @@ func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	report, err := service.Call(ctx, client, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: c.Items})
+	report, err := service.Call(ctx, client, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: int(c.Items)})
 	if err != nil {
 		return err
 	}

@@ -117,8 +117,8 @@ func (c *rulesUndoCommand) Run(ctx context.Context, p *program) error {
 // A rulesTrainCommand trains a rule set.
 type rulesTrainCommand struct {
 	jobCommand
-	Items int    `default:"20000" help:"Number of newest items to train on, up to 100,000, besides manually labelled items."`
-	Name  string `arg:"" help:"Name of the set."`
+	Items countFlag `default:"20000" help:"Number of newest items to train on, up to 100,000, besides manually labelled items."`
+	Name  string    `arg:"" help:"Name of the set."`
 }
 
 // Help implements kong's HelpProvider.
@@ -137,7 +137,7 @@ func (c *rulesTrainCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: c.Items})
+	job, err := service.Call(ctx, client, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: int(c.Items)})
 	if err != nil {
 		return err
 	}

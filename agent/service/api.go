@@ -80,11 +80,13 @@ type core struct{ Deps }
 // A Server answers requests of the API. Its methods may be called concurrently.
 type Server struct {
 	*core
-	Proxies *Proxies
-	Tokens  *Tokens
-	Rules   *Rules
-	Trials  *Trials
-	Jobs    *Jobs
+	Proxies    *Proxies
+	Tokens     *Tokens
+	Rules      *Rules
+	Trials     *Trials
+	Jobs       *Jobs
+	Quarantine *Quarantine
+	Reindexing *Reindexing
 
 	Items       *Items
 	Corrections *Corrections
@@ -101,7 +103,6 @@ type Server struct {
 	feedStates stateCache
 	activity   activityCache
 	streams    *streams
-	reindex    reindexing
 	storeSlots chan struct{} // semaphore of concurrent searches in the store
 
 	tokens         *access.TokenStore
@@ -118,12 +119,20 @@ func New(d Deps) *Server {
 		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: &Corrections{c}, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		importReady: make(chan struct{}, 1),
 		bulkSlots:   make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
 		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
 		storeSlots:     make(chan struct{}, maxStoreSearches), streams: newStreams(),
 	}
+}
+
+// Close cancels the background work of the server, a repair and back-tests, and waits for it. The rest of a
+// repair must be started again.
+func (s *Server) Close() {
+	s.Reindexing.end()
+	s.Trials.backtests.end()
 }
 
 // wrongTokens is the number of wrong tokens accepted from one address a minute.
@@ -153,9 +162,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.similarRoutes(api)
 	s.suggestRoutes(api)
 	s.meshRoutes(api)
-	s.quarantineRoutes(api)
 	s.spamRoutes(api)
-	s.reindexRoutes(api)
 	s.statisticsRoutes(api)
 	s.eventRoutes(api)
 

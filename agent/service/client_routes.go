@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
-	"feedmesh/subjects"
 )
 
 // Search returns a page of items that match a search.
@@ -58,44 +56,6 @@ func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (wire.Su
 // Status returns the state of the mesh.
 func (c *Client) Status(ctx context.Context) (wire.Status, error) {
 	return call[wire.Status](ctx, c, "GET", "/api/status", nil, nil)
-}
-
-// Quarantine returns a page of quarantined tasks, oldest first.
-func (c *Client) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
-	q := url.Values{}
-	set(q, "after", strconv.FormatUint(after, 10))
-	set(q, "limit", strconv.Itoa(limit))
-	return call[wire.QuarantinePage](ctx, c, "GET", "/api/quarantine", q, nil)
-}
-
-// Quarantined returns one quarantined task with its message.
-func (c *Client) Quarantined(ctx context.Context, seq uint64) (subjects.Quarantined, error) {
-	return call[subjects.Quarantined](ctx, c, "GET", fmt.Sprintf("/api/quarantine/%d", seq), nil, nil)
-}
-
-// Replay moves a quarantined task back to its queue.
-func (c *Client) Replay(ctx context.Context, seq uint64) error {
-	return c.do(ctx, "POST", fmt.Sprintf("/api/quarantine/%d/replay", seq))
-}
-
-// DropQuarantined deletes a quarantined task.
-func (c *Client) DropQuarantined(ctx context.Context, seq uint64) error {
-	return c.do(ctx, "DELETE", fmt.Sprintf("/api/quarantine/%d", seq))
-}
-
-// StartReindex starts a repair of the index unless one runs: items that differ from the store are indexed
-// again, or all items.
-func (c *Client) StartReindex(ctx context.Context, all bool) (wire.Reindex, error) {
-	q := url.Values{}
-	if all {
-		q.Set("all", "true")
-	}
-	return call[wire.Reindex](ctx, c, "POST", "/api/reindex", q, nil)
-}
-
-// Reindex returns the progress of the repair of the index.
-func (c *Client) Reindex(ctx context.Context) (wire.Reindex, error) {
-	return call[wire.Reindex](ctx, c, "GET", "/api/reindex", nil, nil)
 }
 
 // Readiness states whether a node is ready, and the health of each dependency.

@@ -73,13 +73,16 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		}},
 		{"GET /api/items/a", func() error { _, err := Call(ctx, c, wire.GetItem, wire.ByID{ID: "a"}); return err }},
 		{"GET /api/status", func() error { _, err := c.Status(ctx); return err }},
-		{"GET /api/quarantine?after=7&limit=5", func() error { _, err := c.Quarantine(ctx, 7, 5); return err }},
-		{"GET /api/quarantine/7", func() error { _, err := c.Quarantined(ctx, 7); return err }},
-		{"POST /api/quarantine/7/replay", func() error { return c.Replay(ctx, 7) }},
-		{"DELETE /api/quarantine/7", func() error { return c.DropQuarantined(ctx, 7) }},
-		{"POST /api/reindex", func() error { _, err := c.StartReindex(ctx, false); return err }},
-		{"POST /api/reindex?all=true", func() error { _, err := c.StartReindex(ctx, true); return err }},
-		{"GET /api/reindex", func() error { _, err := c.Reindex(ctx); return err }},
+		{"GET /api/quarantine?after=7&limit=5", func() error {
+			_, err := Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{After: 7, Limit: 5})
+			return err
+		}},
+		{"GET /api/quarantine/7", func() error { _, err := Call(ctx, c, wire.GetQuarantined, wire.BySeq{Seq: 7}); return err }},
+		{"POST /api/quarantine/7/replay", func() error { return Do(ctx, c, wire.ReplayQuarantined, wire.BySeq{Seq: 7}) }},
+		{"DELETE /api/quarantine/7", func() error { return Do(ctx, c, wire.DropQuarantined, wire.BySeq{Seq: 7}) }},
+		{"POST /api/reindex", func() error { _, err := Call(ctx, c, wire.BeginReindex, wire.ReindexRequest{All: false}); return err }},
+		{"POST /api/reindex?all=true", func() error { _, err := Call(ctx, c, wire.BeginReindex, wire.ReindexRequest{All: true}); return err }},
+		{"GET /api/reindex", func() error { _, err := Call(ctx, c, wire.GetReindex, wire.None{}); return err }},
 		{"GET /api/rules", func() error { _, err := Call(ctx, c, wire.ListRules, wire.None{}); return err }},
 		{"PUT /api/rules/a?note=n&version=3", func() error {
 			_, err := Call(ctx, c, wire.PutRules, wire.PutRulesRequest{Name: "a", Version: fmt.Sprint(3), RawBody: []byte("text"), Note: "n"})

@@ -3,11 +3,8 @@ package service
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/agent/wire"
@@ -15,90 +12,80 @@ import (
 	"feedmesh/subjects"
 )
 
-// reindexing is the running or last repair of this process.
-type reindexing struct {
+// Reindexing repairs the index and reports the running or last repair of this process.
+type Reindexing struct {
+	*core
 	mu      sync.Mutex
 	job     wire.Reindex
 	stop    func() // cancels the repair; nil if none was started
 	running sync.WaitGroup
 }
 
-func (s *Server) reindexRoutes(api huma.API) {
-	begin := op("POST", "/api/reindex", "begin-reindex", "Compare the index with the store and repair it, while serving", 503)
-	begin.DefaultStatus = http.StatusAccepted
-	huma.Register(api, begin, func(ctx context.Context, in *struct {
-		All bool `query:"all" doc:"Index all items anew, and not only those that differ."`
-	}) (*body[wire.Reindex], error) {
-		if err := s.beginReindex(ctx, in.All); err != nil {
-			return nil, s.problem(err)
-		}
-		return s.reindexState(ctx)
-	})
-	huma.Register(api, op("GET", "/api/reindex", "get-reindex", "Progress of the repair of the index", 503),
-		func(ctx context.Context, _ *struct{}) (*body[wire.Reindex], error) { return s.reindexState(ctx) })
+// Begin starts a repair unless one runs. Queued tasks survive this process; the rest must be started again.
+func (r *Reindexing) Begin(ctx context.Context, in wire.ReindexRequest) (wire.Reindex, error) {
+	if err := r.begin(ctx, in.All); err != nil {
+		return wire.Reindex{}, err
+	}
+	return r.State(ctx, wire.None{})
 }
 
-// beginReindex starts a repair unless one runs. Queued tasks survive this process; the rest must be started
-// again.
-func (s *Server) beginReindex(ctx context.Context, all bool) error {
-	counts, err := s.Store.CountFeeds(ctx, storage.FeedQuery{})
+func (r *Reindexing) begin(ctx context.Context, all bool) error {
+	counts, err := r.Store.CountFeeds(ctx, storage.FeedQuery{})
 	if err != nil {
 		return err
 	}
-	s.reindex.mu.Lock()
-	defer s.reindex.mu.Unlock()
-	if s.reindex.job.State == "running" {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.job.State == "running" {
 		return nil
 	}
-	s.reindex.job = wire.Reindex{State: "running", All: all, Started: s.Now(), Total: counts.Items}
-	started := s.reindex.job.Started
-	ctx, s.reindex.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.reindex.running.Go(func() { s.runReindex(ctx, all, started) })
+	r.job = wire.Reindex{State: "running", All: all, Started: r.Now(), Total: counts.Items}
+	started := r.job.Started
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r.running.Go(func() { r.run(ctx, all, started) })
 	return nil
 }
 
-// Close cancels the background work of the server, a repair and back-tests, and waits for it. The rest of a
-// repair must be started again.
-func (s *Server) Close() {
-	s.reindex.mu.Lock()
-	stop := s.reindex.stop
-	s.reindex.mu.Unlock()
+// end cancels the repair and waits for it.
+func (r *Reindexing) end() {
+	r.mu.Lock()
+	stop := r.stop
+	r.mu.Unlock()
 	if stop != nil {
 		stop()
 	}
-	s.reindex.running.Wait()
-	s.Trials.backtests.end()
+	r.running.Wait()
 }
 
-func (s *Server) runReindex(ctx context.Context, all bool, started time.Time) {
-	err := s.queueReindex(ctx, all, fmt.Sprintf("reindex %d", started.UnixMicro()))
-	s.reindex.mu.Lock()
-	defer s.reindex.mu.Unlock()
-	s.reindex.job.State, s.reindex.job.Ended = "done", s.Now()
+func (r *Reindexing) run(ctx context.Context, all bool, started time.Time) {
+	err := r.queue(ctx, all, fmt.Sprintf("reindex %d", started.UnixMicro()))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.job.State, r.job.Ended = "done", r.Now()
 	if err != nil {
-		s.Log.Error("reindex failed", "err", err)
-		s.reindex.job.State, s.reindex.job.Error = "failed", err.Error()
+		r.Log.Error("reindex failed", "err", err)
+		r.job.State, r.job.Error = "failed", err.Error()
 	}
 }
 
-// queueReindex compares all days and queues the items that differ, or all items.
-func (s *Server) queueReindex(ctx context.Context, all bool, why string) error {
-	days, err := reconcile.Days(ctx, s.Store, s.Index)
+// queue compares all days and queues the items that differ, or all items.
+func (r *Reindexing) queue(ctx context.Context, all bool, why string) error {
+	days, err := reconcile.Days(ctx, r.Store, r.Index)
 	if err != nil {
 		return err
 	}
 	wanted := func(item reconcile.Item) (bool, error) {
-		s.reindex.mu.Lock()
-		defer s.reindex.mu.Unlock()
-		countState(&s.reindex.job, item.State)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		countState(&r.job, item.State)
 		return all || item.State != reconcile.Same, nil
 	}
-	return reconcile.Queue(ctx, s.Store, s.Index, days, why, wanted, func(ctx context.Context, task subjects.Index) error {
-		err := subjects.Publish(ctx, s.Mesh, subjects.IndexQueue, task)
+	return reconcile.Queue(ctx, r.Store, r.Index, days, why, wanted, func(ctx context.Context, task subjects.Index) error {
+		err := subjects.Publish(ctx, r.Mesh, subjects.IndexQueue, task)
 		if err == nil {
-			s.reindex.mu.Lock()
-			defer s.reindex.mu.Unlock()
-			s.reindex.job.Queued += int64(len(task.IDs))
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.job.Queued += int64(len(task.IDs))
 		}
 		return err
 	})
@@ -117,21 +104,22 @@ func countState(r *wire.Reindex, state reconcile.State) {
 	}
 }
 
-func (s *Server) reindexState(ctx context.Context) (*body[wire.Reindex], error) {
-	depths, err := s.Mesh.Depths(ctx)
+// State returns the progress of the running or last repair.
+func (r *Reindexing) State(ctx context.Context, _ wire.None) (wire.Reindex, error) {
+	depths, err := r.Mesh.Depths(ctx)
 	if err != nil {
-		return nil, s.problem(err)
+		return wire.Reindex{}, err
 	}
-	s.reindex.mu.Lock()
-	defer s.reindex.mu.Unlock()
-	out := &body[wire.Reindex]{Body: s.reindex.job}
-	if out.Body.State == "" {
-		out.Body.State = "none"
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	job := r.job
+	if job.State == "" {
+		job.State = "none"
 	}
 	for _, d := range depths {
 		if d.Queue == subjects.IndexQueue.Name {
-			out.Body.Waiting = d.Tasks
+			job.Waiting = d.Tasks
 		}
 	}
-	return out, nil
+	return job, nil
 }

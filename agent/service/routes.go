@@ -45,5 +45,12 @@ func (s *Server) routes() []route {
 		handle(wire.ListBursts, s.Stories.Bursts),
 		handle(wire.SplitStory, s.StoryEdits.Split),
 		handle(wire.JoinStories, s.StoryEdits.Join),
+
+		handle(wire.ListQuarantine, s.Quarantine.List),
+		handle(wire.GetQuarantined, s.Quarantine.Read),
+		handle(wire.ReplayQuarantined, s.Quarantine.Replay),
+		handle(wire.DropQuarantined, s.Quarantine.Drop),
+		handle(wire.BeginReindex, s.Reindexing.Begin),
+		handle(wire.GetReindex, s.Reindexing.State),
 	}
 }

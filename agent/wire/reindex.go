@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
 
 // A Reindex is a repair of the index: it compares the index with the store and indexes items that differ, or
 // all items, while both are in use.
@@ -18,3 +22,16 @@ type Reindex struct {
 	Waiting  uint64    `json:"waiting" doc:"Tasks of the index queue still to be done, its daily ones included."`
 	Error    string    `json:"error,omitempty"`
 }
+
+// A ReindexRequest starts a repair of the index.
+type ReindexRequest struct {
+	All bool `query:"all" doc:"Index all items anew, and not only those that differ."`
+}
+
+// The operations on the index.
+var (
+	BeginReindex = Operation[ReindexRequest, Reindex]{ID: "begin-reindex", Method: "POST", Path: "/api/reindex", Tag: "index", Scope: access.Admin,
+		Summary: "Compare the index with the store and repair it, while serving", Errors: []int{503}, Status: 202}
+	GetReindex = Operation[None, Reindex]{ID: "get-reindex", Method: "GET", Path: "/api/reindex", Tag: "index", Scope: access.Read,
+		Summary: "Progress of the repair of the index", Errors: []int{503}}
+)

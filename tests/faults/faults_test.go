@@ -407,7 +407,7 @@ func (m *mesh) queuesEmpty(e *end) {
 func (m *mesh) logQuarantine() {
 	var page wire.QuarantinePage
 	err := m.request(func(ctx context.Context, c *service.Client) (err error) {
-		page, err = c.Quarantine(ctx, 0, 20)
+		page, err = service.Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{After: 0, Limit: 20})
 		return err
 	})
 	if err != nil {

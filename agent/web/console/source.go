@@ -114,3 +114,17 @@ func (a adapter) SplitStory(ctx context.Context, id string, what wire.SplitReque
 func (a adapter) JoinStories(ctx context.Context, id, other string) (wire.StoryView, error) {
 	return a.StoryEdits.Join(ctx, wire.JoinStoriesRequest{ID: id, Body: wire.JoinRequest{StoryID: other}})
 }
+
+func (a adapter) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
+	return a.Server.Quarantine.List(ctx, wire.QuarantineSearch{After: after, Limit: limit})
+}
+
+func (a adapter) ReplayQuarantined(ctx context.Context, seq uint64) error {
+	_, err := a.Server.Quarantine.Replay(ctx, wire.BySeq{Seq: seq})
+	return err
+}
+
+func (a adapter) DropQuarantined(ctx context.Context, seq uint64) error {
+	_, err := a.Server.Quarantine.Drop(ctx, wire.BySeq{Seq: seq})
+	return err
+}
