@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/classify/text"
+	"feedmesh/agent/wire"
 )
 
 func TestClean_RemovesTerminalControls(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPrintJSON_EscapesTerminalControls(t *testing.T) {
 }
 
 func TestSpans_HighlightOnlyWithColor(t *testing.T) {
-	spans := []text.Span{{Text: "a "}, {Text: "hit\x1b", Hit: true}}
+	spans := []wire.Span{{Text: "a "}, {Text: "hit\x1b", Hit: true}}
 	if got, want := (&page{color: true}).spans(spans), styled("a \x1b[1;33mhit�\x1b[0m"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

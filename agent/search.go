@@ -10,7 +10,6 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
@@ -107,7 +106,7 @@ func (c *searchCommand) search(ctx context.Context, client *service.Client) (wir
 	found := wire.SearchResults{Items: []wire.FoundItem{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Items), storage.MaxLimit)
-		page, err := client.Search(ctx, s)
+		page, err := service.Call(ctx, client, wire.SearchItems, s)
 		if err != nil {
 			return found, err
 		}
@@ -135,7 +134,7 @@ func showFound(pg *page, found wire.SearchResults, now time.Time) {
 }
 
 // spans returns a text with its matches highlighted.
-func (pg *page) spans(spans []text.Span) styled {
+func (pg *page) spans(spans []wire.Span) styled {
 	var all styled
 	for _, s := range spans {
 		if s.Hit {

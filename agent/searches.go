@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -30,7 +31,7 @@ func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.SavedSearches(ctx)
+	all, err := service.Call(ctx, client, wire.ListSearches, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	saved, err := client.SaveSearch(ctx, c.Name, wire.SearchSetting{Title: c.Title, Query: c.Query})
+	saved, err := service.Call(ctx, client, wire.SaveSearch, wire.SaveSearchRequest{Name: c.Name, Body: wire.SearchSetting{Title: c.Title, Query: c.Query}})
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,10 @@ func (c *searchesRemoveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	d, err := p.each(ctx, c.Names, func(name string) error { return client.RemoveSearch(ctx, name) })
+	d, err := p.each(ctx, c.Names, func(name string) error {
+		_, err := service.Call(ctx, client, wire.RemoveSearch, wire.SavedSearchName{Name: name})
+		return err
+	})
 	c.printDone(p, d, "%s: removed")
 	return err
 }

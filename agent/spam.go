@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
 )
 
 // A spamCommand groups the commands about spam.
@@ -41,7 +42,7 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	found, err := client.Spam(ctx, feed, "", c.Limit)
+	found, err := service.Call(ctx, client, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: c.Limit})
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (spamReleaseCommand) Help() string {
 
 // Run implements the command.
 func (c *spamReleaseCommand) Run(ctx context.Context, p *program) error {
-	return c.markItems(ctx, p, c.IDs, "marked as not spam", (*service.Client).ReleaseSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as not spam", wire.ReleaseSpam)
 }
 
 // A spamReportCommand marks items as spam.
@@ -97,11 +98,11 @@ func (spamReportCommand) Help() string {
 
 // Run implements the command.
 func (c *spamReportCommand) Run(ctx context.Context, p *program) error {
-	return c.markItems(ctx, p, c.IDs, "marked as spam", (*service.Client).ReportSpam)
+	return c.markItems(ctx, p, c.IDs, "marked as spam", wire.ReportSpam)
 }
 
 // markItems marks each item as spam or not spam.
-func (q query) markItems(ctx context.Context, p *program, items []string, what string, do func(*service.Client, context.Context, string) error) error {
+func (q query) markItems(ctx context.Context, p *program, items []string, what string, mark wire.Operation[wire.ByID, wire.ItemView]) error {
 	client, err := q.client()
 	if err != nil {
 		return err
@@ -110,7 +111,8 @@ func (q query) markItems(ctx context.Context, p *program, items []string, what s
 		if strings.TrimSpace(id) == "" {
 			return usageError("item ID is empty; agent search prints the IDs of items")
 		}
-		return do(client, ctx, id)
+		_, err := service.Call(ctx, client, mark, wire.ByID{ID: id})
+		return err
 	})
 	q.printDone(p, d, "%s: "+what)
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -179,7 +180,7 @@ func findable(t *testing.T, n *running) {
 			continue
 		}
 		looked++
-		found, err := n.Search(t.Context(), wire.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
+		found, err := service.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func TestKill_TwentyKillsLoseAndDuplicateNothing(t *testing.T) {
 	}
 	for range 50 {
 		i, seq := random.IntN(feeds), random.IntN(items)
-		found, err := p.Search(t.Context(), wire.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
+		found, err := service.Call(t.Context(), p.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
 		if err != nil || len(found.Items) != 1 || found.Items[0].URL != simulate.Link(i, seq) {
 			t.Errorf("search for entry %d of feed %d: got %d items, %v; want the entry", seq, i, found.Total, err)
 		}

@@ -156,7 +156,7 @@ func (r *running) items() []wire.FoundItem {
 	r.t.Helper()
 	var items []wire.FoundItem
 	for cursor := ""; ; {
-		found, err := r.Search(r.t.Context(), wire.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
+		found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 			t.Errorf("%s is %s after the upgrade, want %s", name, got, want)
 		}
 	}
-	found, err := n.Search(t.Context(), wire.Search{Query: "lighthouse weather", Limit: 5})
+	found, err := service.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: "lighthouse weather", Limit: 5})
 	if err != nil || len(found.Items) == 0 {
 		t.Errorf("search after the upgrade: %d items, %v", len(found.Items), err)
 	}

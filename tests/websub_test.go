@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -208,7 +209,7 @@ func wait(f wire.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
 // finds reports whether a search for the word has results.
 func (r *running) finds(word string) bool {
 	r.t.Helper()
-	found, err := r.Search(r.t.Context(), wire.Search{Query: word, Limit: 1})
+	found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: word, Limit: 1})
 	if err != nil {
 		r.t.Fatal(err)
 	}

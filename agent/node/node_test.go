@@ -147,7 +147,7 @@ func (r *running) checkSearch(feeds, entries int) {
 	r.t.Helper()
 	for i := range feeds {
 		for seq := range entries {
-			found, err := r.Search(r.t.Context(), wire.Search{Query: simulate.UniqueWord(i, seq)})
+			found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq)})
 			if err != nil || found.Total != 1 {
 				r.t.Errorf("got %d items, %v for the unique word of entry %d of feed %d, want 1", found.Total, err, seq, i)
 			}

@@ -145,7 +145,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 // newestHasParagraphs reports whether the HTML of the newest item has paragraphs.
 func (r *running) newestHasParagraphs() bool {
 	r.t.Helper()
-	found, err := r.Search(r.t.Context(), wire.Search{Sort: "newest", Limit: 1})
+	found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Sort: "newest", Limit: 1})
 	if err != nil || len(found.Items) != 1 {
 		r.t.Fatalf("got %+v, %v; want an item", found, err)
 	}

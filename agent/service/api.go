@@ -94,6 +94,10 @@ type Server struct {
 	Stories     *Stories
 	StoryEdits  *StoryEdits
 
+	Search        *Search
+	SavedSearches *SavedSearches
+	Spam          *Spam
+
 	importReady chan struct{} // notifies RunImports of a new import
 	bulkSlots   chan struct{} // semaphore of concurrent bulk changes
 	fetchTests  runningTests  // running fetch tests
@@ -103,7 +107,6 @@ type Server struct {
 	feedStates stateCache
 	activity   activityCache
 	streams    *streams
-	storeSlots chan struct{} // semaphore of concurrent searches in the store
 
 	tokens         *access.TokenStore
 	requestLimiter *access.Limiter // by client
@@ -114,17 +117,18 @@ type Server struct {
 func New(d Deps) *Server {
 	c := &core{Deps: d}
 	tokens := access.NewTokenStore(d.Store, d.Token)
-	stories, edits := &Stories{c}, &editor{c, defaultEditTimeout}
+	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	return &Server{
 		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
-		Items: &Items{c}, Corrections: &Corrections{c}, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		importReady: make(chan struct{}, 1),
 		bulkSlots:   make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
 		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
-		storeSlots:     make(chan struct{}, maxStoreSearches), streams: newStreams(),
+		streams:        newStreams(),
 	}
 }
 
@@ -158,18 +162,14 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	s.importRoutes(api)
 	s.exportRoutes(api)
 	s.discoverRoutes(api)
-	s.searchRoutes(api)
-	s.similarRoutes(api)
-	s.suggestRoutes(api)
 	s.meshRoutes(api)
-	s.spamRoutes(api)
 	s.statisticsRoutes(api)
 	s.eventRoutes(api)
 
-	s.savedSearchRoutes(api)
 	for _, r := range s.routes() {
 		r.register(api, s)
 	}
+	describeQueryProblem(api)
 
 	s.healthRoutes(mux)
 	mux.Handle("/outputs/", output.Handler(mux, s.Store))

@@ -10,48 +10,7 @@ import (
 	"time"
 
 	"feedmesh/agent/wire"
-	"feedmesh/storage"
 )
-
-// Search returns a page of items that match a search.
-func (c *Client) Search(ctx context.Context, s wire.Search) (wire.SearchResults, error) {
-	q := url.Values{}
-	set(q, "q", s.Query)
-	set(q, "feed", s.Feed)
-	set(q, "category", s.Category)
-	set(q, "topic", s.Topic)
-	set(q, "flag", s.Flag)
-	set(q, "language", s.Language)
-	setTime(q, "after", s.After)
-	setTime(q, "before", s.Before)
-	setTrue(q, "spam", s.Spam)
-	setTrue(q, "duplicates", s.Duplicates)
-	setTrue(q, "muted", s.Muted)
-	setTrue(q, "once", s.Once)
-	setTrue(q, "typing", s.Typing)
-	set(q, "sort", s.Sort)
-	setTrue(q, "facets", s.Facets)
-	if s.Limit != 0 {
-		set(q, "limit", strconv.Itoa(s.Limit))
-	}
-	set(q, "cursor", s.Cursor)
-	return call[wire.SearchResults](ctx, c, "GET", "/api/search", q, nil)
-}
-
-// Similar returns at most limit items with content similar to that of the given item.
-func (c *Client) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
-	q := url.Values{}
-	set(q, "limit", strconv.Itoa(limit))
-	return call[wire.Similar](ctx, c, "GET", "/api/items/"+url.PathEscape(id)+"/similar", q, nil)
-}
-
-// Suggest returns at most limit words of titles that begin with the prefix.
-func (c *Client) Suggest(ctx context.Context, prefix string, limit int) (wire.Suggestions, error) {
-	q := url.Values{}
-	set(q, "prefix", prefix)
-	set(q, "limit", strconv.Itoa(limit))
-	return call[wire.Suggestions](ctx, c, "GET", "/api/suggest", q, nil)
-}
 
 // Status returns the state of the mesh.
 func (c *Client) Status(ctx context.Context) (wire.Status, error) {
@@ -90,12 +49,6 @@ func set(q url.Values, name, value string) {
 	}
 }
 
-func setTime(q url.Values, name string, t time.Time) {
-	if !t.IsZero() {
-		q.Set(name, t.UTC().Format(time.RFC3339Nano))
-	}
-}
-
 func setTrue(q url.Values, name string, is bool) {
 	if is {
 		q.Set(name, "true")
@@ -108,19 +61,4 @@ func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.St
 	q := url.Values{"days": {strconv.Itoa(days)}}
 	set(q, "zone", zone)
 	return call[wire.Statistics](ctx, c, "GET", "/api/statistics", q, nil)
-}
-
-// SavedSearches returns all saved searches, ordered by name.
-func (c *Client) SavedSearches(ctx context.Context) (wire.SavedSearches, error) {
-	return call[wire.SavedSearches](ctx, c, "GET", "/api/searches", nil, nil)
-}
-
-// SaveSearch saves a search under a name, in place of any that has it.
-func (c *Client) SaveSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
-	return call[storage.SavedSearch](ctx, c, "PUT", "/api/searches/"+url.PathEscape(name), nil, setting)
-}
-
-// RemoveSearch removes a saved search.
-func (c *Client) RemoveSearch(ctx context.Context, name string) error {
-	return c.do(ctx, "DELETE", "/api/searches/"+url.PathEscape(name))
 }

@@ -60,15 +60,18 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"GET /api/proxies", func() error { _, err := Call(ctx, c, wire.ListProxies, wire.None{}); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := Call(ctx, c, wire.SetProxy, wire.SetProxyRequest{ID: "a"}); return err }},
 		{"DELETE /api/proxies/a", func() error { _, err := Call(ctx, c, wire.RemoveProxy, wire.ByID{ID: "a"}); return err }},
-		{"GET /api/searches", func() error { _, err := c.SavedSearches(ctx); return err }},
-		{"PUT /api/searches/a", func() error { _, err := c.SaveSearch(ctx, "a", wire.SearchSetting{}); return err }},
-		{"DELETE /api/searches/a", func() error { return c.RemoveSearch(ctx, "a") }},
+		{"GET /api/searches", func() error { _, err := Call(ctx, c, wire.ListSearches, wire.None{}); return err }},
+		{"PUT /api/searches/a", func() error {
+			_, err := Call(ctx, c, wire.SaveSearch, wire.SaveSearchRequest{Name: "a", Body: wire.SearchSetting{}})
+			return err
+		}},
+		{"DELETE /api/searches/a", func() error { _, err := Call(ctx, c, wire.RemoveSearch, wire.SavedSearchName{Name: "a"}); return err }},
 		{"GET /api/feeds/export", func() error { return c.ExportFeeds(ctx, io.Discard) }},
 		{"GET /api/feeds/a%2Fb", func() error { _, err := c.Feed(ctx, "a/b"); return err }},
 		{"DELETE /api/feeds/a", func() error { return c.RemoveFeed(ctx, "a") }},
 		{"POST /api/feeds/a/refresh", func() error { return c.RefreshFeed(ctx, "a") }},
 		{"GET /api/search?after=2026-01-31T00%3A00%3A00Z&limit=5&q=a+b&spam=true", func() error {
-			_, err := c.Search(ctx, wire.Search{Query: "a b", After: day, Limit: 5, Spam: true})
+			_, err := Call(ctx, c, wire.SearchItems, wire.Search{Query: "a b", After: day, Limit: 5, Spam: true})
 			return err
 		}},
 		{"GET /api/items/a", func() error { _, err := Call(ctx, c, wire.GetItem, wire.ByID{ID: "a"}); return err }},
@@ -153,7 +156,7 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 func TestClient_ReturnsProblemDetails(t *testing.T) {
 	c, _ := answering(t, 422, kind("application/problem+json"),
 		`{"status":422,"detail":"validation failed","errors":[{"message":"too long","location":"query.q"},{"message":"odd"}]}`)
-	_, err := c.Search(t.Context(), wire.Search{})
+	_, err := Call(t.Context(), c, wire.SearchItems, wire.Search{})
 	var p *Problem
 	if !errors.As(err, &p) || p.Status != 422 || err.Error() != "validation failed: too long (query.q); odd" {
 		t.Errorf("got %v", err)

@@ -163,7 +163,7 @@ const maxResolved = 50
 
 // resolveFeeds returns the IDs of the feeds whose title, address or site contains a text, by title, at most
 // maxResolved.
-func (s *Server) resolveFeeds(ctx context.Context, text string) ([]string, error) {
+func (s *core) resolveFeeds(ctx context.Context, text string) ([]string, error) {
 	found, err := s.Store.FindFeeds(ctx, storage.FeedQuery{Text: text, Sort: storage.FeedsByTitle, Limit: maxResolved})
 	ids := make([]string, len(found))
 	for i, f := range found {
@@ -173,7 +173,7 @@ func (s *Server) resolveFeeds(ctx context.Context, text string) ([]string, error
 }
 
 // namedFeeds returns a condition with feeds by ID in place of feeds by name.
-func (s *Server) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
+func (s *core) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
 	all := func(nodes []query.Node) ([]query.Node, error) {
 		named := make([]query.Node, len(nodes))
 		for i, one := range nodes {

@@ -14,7 +14,7 @@ const passageLength = 240
 
 // foundItems returns the stored items of the hits, in the same order. Items removed since they were indexed
 // are skipped.
-func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
+func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
 	ids := make([]string, len(hits))
 	scores := make(map[string]float64, len(hits))
 	for i, h := range hits {
@@ -34,16 +34,25 @@ func (s *Server) foundItems(ctx context.Context, hits []storage.Hit, titles func
 		item.HTML = ""
 		found[i] = wire.FoundItem{
 			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
-			TitleSpans: text.Highlight(item.Title, m.matcher(item.Title), len(item.Title)),
-			TextSpans:  text.Highlight(plain, m.matcher(plain), passageLength),
+			TitleSpans: highlight(item.Title, m, len(item.Title)),
+			TextSpans:  highlight(plain, m, passageLength),
 			Coverage:   coverage[item.StoryID],
 		}
 	}
 	return found, nil
 }
 
+// highlight returns the part of a text with the most matching words.
+func highlight(plain string, m *highlighter, max int) []wire.Span {
+	var spans []wire.Span
+	for _, s := range text.Highlight(plain, m.matcher(plain), max) {
+		spans = append(spans, wire.Span(s))
+	}
+	return spans
+}
+
 // coverage returns the coverage of the items' stories by story ID; stories of a single publisher are absent.
-func (s *Server) coverage(ctx context.Context, items []storage.Item) (map[string]*wire.StoryCoverage, error) {
+func (s *Search) coverage(ctx context.Context, items []storage.Item) (map[string]*wire.StoryCoverage, error) {
 	var ids []string
 	for _, item := range items {
 		if item.StoryID != "" {

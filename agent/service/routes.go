@@ -52,5 +52,18 @@ func (s *Server) routes() []route {
 		handle(wire.DropQuarantined, s.Quarantine.Drop),
 		handle(wire.BeginReindex, s.Reindexing.Begin),
 		handle(wire.GetReindex, s.Reindexing.State),
+
+		handle(wire.SearchItems, s.Search.Find),
+		handle(wire.SuggestWords, s.Search.Suggest),
+		handle(wire.ListSimilar, s.Search.Similar),
+
+		handle(wire.ListSearches, s.SavedSearches.List),
+		handle(wire.GetSearch, s.SavedSearches.Get),
+		handle(wire.SaveSearch, s.SavedSearches.Save),
+		handle(wire.RemoveSearch, s.SavedSearches.Remove),
+
+		handle(wire.ListSpam, s.Spam.List),
+		handle(wire.ReportSpam, s.Spam.Report),
+		handle(wire.ReleaseSpam, s.Spam.Release),
 	}
 }

@@ -13,17 +13,11 @@ import (
 // scopes is the required scope of each operation. An operation that is not listed requires admin; a test
 // checks that all are listed.
 var scopes = map[string]access.Scope{
-	"search": access.Search, "suggest": access.Search, "list-similar": access.Search,
-
 	"list-feeds": access.Read, "count-feeds": access.Read, "list-polls": access.Read, "report-import": access.Read, "get-feed": access.Read, "export-feeds": access.Read, "list-imports": access.Read, "get-import": access.Read,
-	"list-import-lines": access.Read, "get-status": access.Read,
-
-	"list-spam": access.Read, "list-searches": access.Read, "get-search": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
+	"list-import-lines": access.Read, "get-status": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
 
 	"add-feeds": access.Write, "change-feeds": access.Write, "test-fetch": access.Write, "cancel-import": access.Write, "set-feed": access.Write, "remove-feed": access.Write, "refresh-feed": access.Write,
-	"import-feeds": access.Write, "discover-feeds": access.Write, "report-spam": access.Write, "release-spam": access.Write,
-
-	"save-search": access.Write, "remove-search": access.Write,
+	"import-feeds": access.Write, "discover-feeds": access.Write,
 }
 
 // prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.

@@ -4,33 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
-func (s *Server) searchRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/search", "search", "Find items", 400, 503),
-		func(ctx context.Context, in *wire.Search) (*body[wire.SearchResults], error) {
-			found, err := s.Search(ctx, *in)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.SearchResults]{Body: found}, nil
-		})
-	errorSchema := api.OpenAPI().Components.Schemas.Map()["ErrorModel"]
-	errorSchema.Properties["pos"] = &huma.Schema{Type: "integer", Description: "Of a query that can't be understood: the bytes before the character at fault."}
+// Search answers requests to find items by their content.
+type Search struct {
+	*core
+	storeSlots chan struct{} // semaphore of concurrent searches in the store
 }
 
-// Search returns a page of matching items. The index finds them and the store returns them, so items removed
+// Find returns a page of matching items. The index finds them and the store returns them, so items removed
 // since are skipped. If the index does not answer in time, the store searches its newest items. The error may
 // be a query syntax error.
-func (s *Server) Search(ctx context.Context, q wire.Search) (wire.SearchResults, error) {
+func (s *Search) Find(ctx context.Context, q wire.Search) (wire.SearchResults, error) {
 	c, err := readCursor(q.Cursor, s.Now())
 	if err != nil {
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
@@ -58,6 +48,17 @@ func (s *Server) Search(ctx context.Context, q wire.Search) (wire.SearchResults,
 		}
 	}
 	return found, nil
+}
+
+// Suggest returns words of titles that begin with a prefix.
+func (s *Search) Suggest(ctx context.Context, in wire.SuggestRequest) (wire.Suggestions, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	words, err := s.Index.Suggest(indexCtx, in.Prefix, in.Limit)
+	if err != nil {
+		return wire.Suggestions{}, fmt.Errorf("suggest words for %q: %w", in.Prefix, asUnavailable(ctx, err))
+	}
+	return wire.Suggestions{Words: append([]storage.FacetCount{}, words...)}, nil
 }
 
 // indexQuery converts the search to a query of the index.
@@ -98,17 +99,4 @@ func facets(name string, counts []storage.FacetCount, titles func(string) string
 		}
 	}
 	return list
-}
-
-// A queryProblem is the response to a query with a syntax error.
-type queryProblem struct {
-	huma.ErrorModel
-	Pos int `json:"pos"`
-}
-
-func queryError(err error, syntaxErr *query.SyntaxError) error {
-	return &queryProblem{
-		ErrorModel: huma.ErrorModel{Title: http.StatusText(http.StatusBadRequest), Status: http.StatusBadRequest, Detail: err.Error()},
-		Pos:        syntaxErr.Offset,
-	}
 }

@@ -83,7 +83,7 @@ func TestSearch_SyntaxErrorPosition(t *testing.T) {
 	if !strings.Contains(a.body, `"pos":12`) {
 		t.Errorf("got %s, want the bytes before the fault, 12", a.body)
 	}
-	_, err := w.server.Search(t.Context(), wire.Search{Query: "a OR"})
+	_, err := w.server.Search.Find(t.Context(), wire.Search{Query: "a OR"})
 	var fault *query.SyntaxError
 	if !errors.As(err, &fault) || fault.Offset != 2 {
 		t.Errorf("got %v, want a fault at 2", err)
@@ -95,13 +95,13 @@ func TestSearch_CursorMatchesParameters(t *testing.T) {
 	w := newTestbed(t)
 	q := wire.Search{Query: "released", Feed: w.feed, Language: "en", After: now.AddDate(0, 0, -1), Limit: 1}
 	for range 20 {
-		found, err := w.server.Search(t.Context(), q)
+		found, err := w.server.Search.Find(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := q
 		next.Cursor = found.Next
-		if found, err = w.server.Search(t.Context(), next); err != nil || len(found.Items) != 1 {
+		if found, err = w.server.Search.Find(t.Context(), next); err != nil || len(found.Items) != 1 {
 			t.Fatalf("got %d items, %v on the next page, want 1", len(found.Items), err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestSearch_CursorFixesRelativeTimes(t *testing.T) {
 	seen := map[string]bool{}
 	q := wire.Search{Query: "fresh age:<1d", Limit: 2}
 	for page := 0; page == 0 || q.Cursor != ""; page++ {
-		found, err := w.server.Search(t.Context(), q)
+		found, err := w.server.Search.Find(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,92 +5,61 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
-func (s *Server) savedSearchRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/searches", "list-searches", "All saved searches, ordered by name", 503), s.listSearches)
-	huma.Register(api, op("GET", "/api/searches/{name}", "get-search", "One saved search", 404, 503), s.getSearch)
-	huma.Register(api, op("PUT", "/api/searches/{name}", "save-search", "Save a search, or change it", 400, 409, 422, 503), s.saveSearch)
-	remove := op("DELETE", "/api/searches/{name}", "remove-search", "Remove a saved search", 404, 503)
-	remove.DefaultStatus = http.StatusNoContent
-	huma.Register(api, remove, s.removeSearch)
+// SavedSearches answers requests about saved searches.
+type SavedSearches struct{ *core }
+
+// List returns all saved searches, ordered by name.
+func (s *SavedSearches) List(ctx context.Context, _ wire.None) (wire.SavedSearches, error) {
+	all, err := storage.SavedSearches(s.Store).List(ctx)
+	return wire.SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}, err
 }
 
-// byName names a saved search in a path.
-type byName struct {
-	Name string `path:"name" maxLength:"64"`
-}
-
-func (s *Server) listSearches(ctx context.Context, _ *struct{}) (*body[wire.SavedSearches], error) {
-	all, err := s.Searches(ctx)
+// Get returns one saved search.
+func (s *SavedSearches) Get(ctx context.Context, in wire.SavedSearchName) (storage.SavedSearch, error) {
+	all, err := storage.SavedSearches(s.Store).List(ctx)
 	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.SavedSearches]{Body: wire.SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}}, nil
-}
-
-func (s *Server) getSearch(ctx context.Context, in *byName) (*body[storage.SavedSearch], error) {
-	all, err := s.Searches(ctx)
-	if err != nil {
-		return nil, s.problem(err)
+		return storage.SavedSearch{}, err
 	}
 	for _, search := range all {
 		if search.Name == in.Name {
-			return &body[storage.SavedSearch]{Body: search}, nil
+			return search, nil
 		}
 	}
-	return nil, s.problem(fmt.Errorf("search %s: %w", in.Name, storage.ErrNotFound))
+	return storage.SavedSearch{}, fmt.Errorf("search %s: %w", in.Name, storage.ErrNotFound)
 }
 
-func (s *Server) saveSearch(ctx context.Context, in *struct {
-	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
-	Body wire.SearchSetting
-}) (*body[storage.SavedSearch], error) {
-	saved, err := s.PutSearch(ctx, in.Name, in.Body)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[storage.SavedSearch]{Body: saved}, nil
-}
-
-func (s *Server) removeSearch(ctx context.Context, in *byName) (*struct{}, error) {
-	if err := s.RemoveSearch(ctx, in.Name); err != nil {
-		return nil, s.problem(err)
-	}
-	return nil, nil
-}
-
-// Searches returns all saved searches, ordered by name.
-func (s *Server) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
-	return storage.SavedSearches(s.Store).List(ctx)
-}
-
-// PutSearch saves a search under a name, and replaces one of that name. An invalid search is a
-// [*ConflictError].
-func (s *Server) PutSearch(ctx context.Context, name string, setting wire.SearchSetting) (storage.SavedSearch, error) {
-	values, err := url.ParseQuery(strings.TrimPrefix(setting.Query, "?"))
+// Save saves a search under a name, and replaces one of that name. An invalid search is a conflict.
+func (s *SavedSearches) Save(ctx context.Context, in wire.SaveSearchRequest) (storage.SavedSearch, error) {
+	values, err := url.ParseQuery(strings.TrimPrefix(in.Body.Query, "?"))
 	if err != nil {
 		return storage.SavedSearch{}, errorf(KindConflict, "the query is not what stands after the question mark of a search's address: %v", err)
 	}
 	if err := s.checkSavable(values); err != nil {
 		return storage.SavedSearch{}, err
 	}
-	search := storage.SavedSearch{Name: name, Title: setting.Title, Query: values.Encode(), Added: s.Now()}
+	search := storage.SavedSearch{Name: in.Name, Title: in.Body.Title, Query: values.Encode(), Added: s.Now()}
 	err = storage.SavedSearches(s.Store).Put(ctx, search)
 	if errors.Is(err, storage.ErrTooMany) {
 		return search, errorf(KindConflict, "there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
 	}
 	return search, err
+}
+
+// Remove removes a saved search, or returns [storage.ErrNotFound].
+func (s *SavedSearches) Remove(ctx context.Context, in wire.SavedSearchName) (wire.None, error) {
+	if err := storage.SavedSearches(s.Store).Remove(ctx, in.Name); err != nil {
+		return wire.None{}, fmt.Errorf("search %s: %w", in.Name, err)
+	}
+	return wire.None{}, nil
 }
 
 // savableParams are the parameters of a saved search: those of a search that select items, and those of the
@@ -101,7 +70,7 @@ var savableParams = []string{
 }
 
 // checkSavable rejects unsupported parameters, which a search would ignore and return all items.
-func (s *Server) checkSavable(values url.Values) error {
+func (s *SavedSearches) checkSavable(values url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(savableParams, name) {
 			return errorf(KindConflict, "%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
@@ -110,14 +79,6 @@ func (s *Server) checkSavable(values url.Values) error {
 	var syntaxErr *query.SyntaxError
 	if _, err := indexQuery(wire.Search{Query: values.Get("q")}, cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
 		return errorf(KindConflict, "%v", err)
-	}
-	return nil
-}
-
-// RemoveSearch removes a saved search, or returns [storage.ErrNotFound].
-func (s *Server) RemoveSearch(ctx context.Context, name string) error {
-	if err := storage.SavedSearches(s.Store).Remove(ctx, name); err != nil {
-		return fmt.Errorf("search %s: %w", name, err)
 	}
 	return nil
 }

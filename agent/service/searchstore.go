@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"feedmesh/agent/wire"
@@ -25,7 +26,7 @@ const storeReason = "The search index does not answer. These are the newest item
 
 // find searches the index or, if that is unavailable, the store. It returns the results without items, and
 // the hits.
-func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (wire.SearchResults, storage.Results, error) {
+func (s *Search) find(ctx context.Context, q storage.Query, c cursor) (wire.SearchResults, storage.Results, error) {
 	if !c.byStore {
 		results, err := s.searchIndex(ctx, q)
 		if err == nil {
@@ -44,16 +45,24 @@ func (s *Server) find(ctx context.Context, q storage.Query, c cursor) (wire.Sear
 }
 
 // searchIndex searches the index, with a timeout.
-func (s *Server) searchIndex(ctx context.Context, q storage.Query) (storage.Results, error) {
+func (s *Search) searchIndex(ctx context.Context, q storage.Query) (storage.Results, error) {
 	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	results, err := s.Index.Search(indexCtx, q)
 	return results, asUnavailable(ctx, err)
 }
 
+// asUnavailable converts a timeout of the index to [storage.ErrUnavailable].
+func asUnavailable(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("no answer in %v: %w", indexTimeout, storage.ErrUnavailable)
+	}
+	return err
+}
+
 // searchStore reads the newest items in batches and returns those that match, within indexTimeout and
 // [maxStoreReads].
-func (s *Server) searchStore(ctx context.Context, q storage.Query) (storage.Results, error) {
+func (s *Search) searchStore(ctx context.Context, q storage.Query) (storage.Results, error) {
 	after, err := parseScanCursor(q.Cursor)
 	if err != nil {
 		return storage.Results{}, err
@@ -100,7 +109,7 @@ func (r *storeScan) results() storage.Results {
 }
 
 // readBatch matches the next batch of items until the page is full. more is false at the end of the store.
-func (s *Server) readBatch(ctx context.Context, r *storeScan) (more bool, err error) {
+func (s *Search) readBatch(ctx context.Context, r *storeScan) (more bool, err error) {
 	listed, err := s.Store.ListMarked(ctx, "", storage.MarkQuery{}, r.last, storeBatchSize)
 	if err != nil {
 		return false, err

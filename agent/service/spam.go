@@ -6,66 +6,44 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func (s *Server) spamRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/spam", "list-spam", "Items that are spam, each with its reasons", 400, 503), s.listSpam)
-	report := op("POST", "/api/items/{id}/spam", "report-spam", "Report an item as spam", 404, 503)
-	report.Description = "Rules do not change this, and training uses it."
-	huma.Register(api, report, func(ctx context.Context, in *byID) (*body[wire.ItemView], error) { return s.callSpam(ctx, in.ID, true) })
-	release := op("DELETE", "/api/items/{id}/spam", "release-spam", "Release an item from spam", 404, 503)
-	release.Description = report.Description
-	huma.Register(api, release, func(ctx context.Context, in *byID) (*body[wire.ItemView], error) {
-		return s.callSpam(ctx, in.ID, false)
-	})
+// Spam answers requests about spam.
+type Spam struct {
+	*core
+	corrections *Corrections
 }
 
-func (s *Server) callSpam(ctx context.Context, id string, is bool) (*body[wire.ItemView], error) {
-	item, err := s.SetSpam(ctx, id, is)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.ItemView]{Body: item}, nil
+// Report corrects an item to be spam, and returns it. Rules do not change this, and training uses it.
+func (s *Spam) Report(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
+	is := true
+	return s.corrections.store(ctx, storage.Correction{ItemID: in.ID, Spam: &is})
 }
 
-// SetSpam corrects an item to be spam or not, and returns it. The correction overrides rules. It returns
-// [storage.ErrNotFound] if the item does not exist.
-func (s *Server) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
-	return s.Corrections.store(ctx, storage.Correction{ItemID: id, Spam: &is})
+// Release corrects an item not to be spam, and returns it. Rules do not change this, and training uses it.
+func (s *Spam) Release(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
+	is := false
+	return s.corrections.store(ctx, storage.Correction{ItemID: in.ID, Spam: &is})
 }
 
-func (s *Server) listSpam(ctx context.Context, in *struct {
-	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	Cursor string `query:"cursor" maxLength:"128" doc:"The value of next of the previous page."`
-}) (*body[wire.SpamPage], error) {
-	page, err := s.Spam(ctx, in.Feed, in.Cursor, in.Limit)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.SpamPage]{Body: page}, nil
-}
-
-// Spam returns a page of at most limit spam items, of one feed if feedID is set. It returns
+// List returns a page of spam, last judged first. It returns
 // [storage.ErrBadCursor] for an invalid cursor.
-func (s *Server) Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error) {
-	after, err := spamAfter(cursor)
+func (s *Spam) List(ctx context.Context, in wire.ListSpamRequest) (wire.SpamPage, error) {
+	after, err := spamAfter(in.Cursor)
 	if err != nil {
 		return wire.SpamPage{}, err
 	}
-	query := storage.SpamQuery{FeedID: feedID}
-	items, total, err := s.Store.ListSpam(ctx, query, after, limit+1) // one more than shown, to detect that more exist
+	query := storage.SpamQuery{FeedID: in.Feed}
+	items, total, err := s.Store.ListSpam(ctx, query, after, in.Limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return wire.SpamPage{}, fmt.Errorf("list spam: %w", err)
 	}
 	page := wire.SpamPage{Total: total}
-	if len(items) > limit {
-		items = items[:limit]
-		last := items[limit-1]
+	if len(items) > in.Limit {
+		items = items[:in.Limit]
+		last := items[in.Limit-1]
 		page.Next = last.Judged.Format(time.RFC3339Nano) + "/" + last.ID
 	}
 	page.Items = make([]wire.SpamItem, len(items))

@@ -11,8 +11,8 @@ import (
 // spamSet is the rule set of the spam filter.
 const spamSet = "spam"
 
-// SpamLists returns the description of the spam filter in force.
-func (s *Server) SpamLists(ctx context.Context) (wire.SpamLists, error) {
+// Lists returns the description of the spam filter in force.
+func (s *Spam) Lists(ctx context.Context) (wire.SpamLists, error) {
 	spec, err := s.ruleSetSpec(spamSet)
 	if err != nil {
 		return wire.SpamLists{}, err

@@ -340,9 +340,9 @@ func TestClient_Workbench(t *testing.T) {
 		t.Errorf("got %+v, %v; want a training", train, err)
 	}
 	_, errLabel := Call(ctx, c, wire.LabelItem, wire.LabelItemRequest{ID: w.item, Body: wire.Correction{Categories: &[]string{"hardware"}}})
-	errReport := c.ReportSpam(ctx, w.item)
-	page, errSpam := c.Spam(ctx, w.feed, "", 10)
-	errRelease := c.ReleaseSpam(ctx, w.item)
+	_, errReport := Call(ctx, c, wire.ReportSpam, wire.ByID{ID: w.item})
+	page, errSpam := Call(ctx, c, wire.ListSpam, wire.ListSpamRequest{Feed: w.feed, Limit: 10})
+	_, errRelease := Call(ctx, c, wire.ReleaseSpam, wire.ByID{ID: w.item})
 	item, errUnlabel := Call(ctx, c, wire.UnlabelItem, wire.ByID{ID: w.item})
 	if err := errors.Join(errLabel, errReport, errSpam, errRelease, errUnlabel); err != nil || page.Total != 1 || item.Corrected || !slices.Equal(item.Categories, []string{"hardware"}) {
 		t.Errorf("got %+v and %+v, %v; want the item among the spam once, and what was said of it", page, item, err)

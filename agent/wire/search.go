@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"feedmesh/classify/text"
+	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -12,9 +12,15 @@ type FoundItem struct {
 	storage.Item
 	FeedTitle  string         `json:"feed_title"`
 	Score      float64        `json:"score,omitempty"`
-	TitleSpans []text.Span    `json:"title_spans" doc:"The title, in pieces that match and pieces that do not."`
-	TextSpans  []text.Span    `json:"text_spans" doc:"A passage of the text, likewise."`
+	TitleSpans []Span         `json:"title_spans" doc:"The title, in pieces that match and pieces that do not."`
+	TextSpans  []Span         `json:"text_spans" doc:"A passage of the text, likewise."`
 	Coverage   *StoryCoverage `json:"told,omitempty" doc:"Coverage of its story; absent if a single publisher carries it."`
+}
+
+// A Span is a piece of a text.
+type Span struct {
+	Text string `json:"text"`
+	Hit  bool   `json:"hit,omitempty"` // the piece is a matching word
 }
 
 // A StoryCoverage is how many items and publishers carry a story.
@@ -69,3 +75,25 @@ type Facet struct {
 type Suggestions struct {
 	Words []storage.FacetCount `json:"words" doc:"Words of titles, the most frequent first, with about how many items have each."`
 }
+
+// A SuggestRequest is a request for words that complete a query.
+type SuggestRequest struct {
+	Prefix string `query:"prefix" maxLength:"64" doc:"Prefix: the start of the last word of a query. Empty: no suggestions."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"20" default:"8"`
+}
+
+// A ListSimilarRequest is a request for items similar to one item.
+type ListSimilarRequest struct {
+	ID    string `path:"id" maxLength:"64"`
+	Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
+}
+
+// The operations that find items.
+var (
+	SearchItems = Operation[Search, SearchResults]{ID: "search", Method: "GET", Path: "/api/search", Tag: "search", Scope: access.Search,
+		Summary: "Find items", Errors: []int{400, 503}}
+	SuggestWords = Operation[SuggestRequest, Suggestions]{ID: "suggest", Method: "GET", Path: "/api/suggest", Tag: "search", Scope: access.Search,
+		Summary: "Complete a word from titles", Errors: []int{503}}
+	ListSimilar = Operation[ListSimilarRequest, Similar]{ID: "list-similar", Method: "GET", Path: "/api/items/{id}/similar", Tag: "search", Scope: access.Search,
+		Summary: "Items with similar content", Errors: []int{404, 503}}
+)

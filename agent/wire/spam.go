@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -27,3 +28,20 @@ type SpamLists struct {
 	Changed   time.Time // zero for built-in
 	Threshold float64   // spam score from which an item is spam, unless its feed sets its own
 }
+
+// A ListSpamRequest is a request for a page of spam.
+type ListSpamRequest struct {
+	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Cursor string `query:"cursor" maxLength:"128" doc:"The value of next of the previous page."`
+}
+
+// The operations on spam.
+var (
+	ListSpam = Operation[ListSpamRequest, SpamPage]{ID: "list-spam", Method: "GET", Path: "/api/spam", Tag: "spam", Scope: access.Read,
+		Summary: "Items that are spam, each with its reasons", Errors: []int{400, 503}}
+	ReportSpam = Operation[ByID, ItemView]{ID: "report-spam", Method: "POST", Path: "/api/items/{id}/spam", Tag: "spam", Scope: access.Write,
+		Summary: "Report an item as spam", Description: "Rules do not change this, and training uses it.", Errors: []int{404, 503}}
+	ReleaseSpam = Operation[ByID, ItemView]{ID: "release-spam", Method: "DELETE", Path: "/api/items/{id}/spam", Tag: "spam", Scope: access.Write,
+		Summary: "Release an item from spam", Description: "Rules do not change this, and training uses it.", Errors: []int{404, 503}}
+)

@@ -20,7 +20,7 @@ type place struct{ name, path string }
 // places returns one page of each kind, for a search word.
 func places(t *testing.T, w testbed, word string) []place {
 	t.Helper()
-	found, err := w.Search(t.Context(), wire.Search{Query: word})
+	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: word})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("search: %d items, %v", len(found.Items), err)
 	}

@@ -12,7 +12,7 @@ import (
 // TestStory_SplitAndJoin removes an item from the story of three publishers, and adds it again.
 func TestStory_SplitAndJoin(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := w.Search(t.Context(), wire.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
+	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}
@@ -48,7 +48,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 
 func TestItem_LinksToSimilarItems(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := w.Search(t.Context(), wire.Search{Query: "vacuum bloat"})
+	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "vacuum bloat"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}

@@ -61,7 +61,7 @@ func (p *probes) probe(ctx context.Context, node *service.Client, i int, url str
 		return fmt.Errorf("refresh %s: %w", url, err)
 	}
 	for time.Since(began) < probeLasts {
-		found, err := node.Search(ctx, wire.Search{Query: word, Duplicates: true, Limit: 1})
+		found, err := service.Call(ctx, node, wire.SearchItems, wire.Search{Query: word, Duplicates: true, Limit: 1})
 		if err != nil {
 			return err
 		}

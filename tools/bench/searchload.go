@@ -33,7 +33,7 @@ func newSearchLoad(ctx context.Context, node *service.Client) (*searchLoad, erro
 	p := &searchLoad{node: node, chance: rand.New(rand.NewPCG(9, 5))}
 	q := wire.Search{Sort: "newest", Limit: 100}
 	for range 10 {
-		found, err := node.Search(ctx, q)
+		found, err := service.Call(ctx, node, wire.SearchItems, q)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (p *searchLoad) search(ctx context.Context) {
 
 func (p *searchLoad) measure(ctx context.Context, q wire.Search) {
 	began := time.Now()
-	found, err := p.node.Search(ctx, q)
+	found, err := service.Call(ctx, p.node, wire.SearchItems, q)
 	elapsed := time.Since(began)
 	if err == nil && found.By == wire.ByStore {
 		err = errors.New(found.Why)

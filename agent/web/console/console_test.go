@@ -15,7 +15,6 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -169,7 +168,7 @@ func hostile() *fake {
 		Tags: []string{evil}, Reasons: []string{evil}, Published: noon.Add(-time.Hour), FirstSeen: noon, Updated: noon,
 		Assumed: "missing", Revision: 2, DuplicateOf: "../status", DuplicateBy: "url", Spam: true,
 	}
-	spans := []text.Span{{Text: "<b>"}, {Text: evil, Hit: true}, {Text: "&amp;"}}
+	spans := []wire.Span{{Text: "<b>"}, {Text: evil, Hit: true}, {Text: "&amp;"}}
 	facets := make([]wire.Facet, 12)
 	for i := range facets {
 		facets[i] = wire.Facet{Value: fmt.Sprint(evil, i), Label: evil, Count: 1234}

@@ -12,7 +12,6 @@ import (
 
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
-	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
@@ -46,8 +45,8 @@ type searchPage struct {
 // A result is an item found.
 type result struct {
 	URL        string
-	Title      []text.Span
-	Passage    []text.Span
+	Title      []wire.Span
+	Passage    []wire.Span
 	Lang       string // language code, or empty
 	Language   string // language name
 	Feed       choice
@@ -234,10 +233,10 @@ func (s state) result(item wire.FoundItem, now time.Time) result {
 		Assumed:   item.Assumed != "",
 	}
 	if len(r.Title) == 0 {
-		r.Title = []text.Span{{Text: titleOrDefault("")}}
+		r.Title = []wire.Span{{Text: titleOrDefault("")}}
 	}
 	if len(r.Passage) == 0 && item.Excerpt != "" {
-		r.Passage = []text.Span{{Text: item.Excerpt}}
+		r.Passage = []wire.Span{{Text: item.Excerpt}}
 	}
 	r.Categories = linksOf(item.Categories, func(name string) string { return s.with("category", name).URL() })
 	if item.DuplicateOf != "" {

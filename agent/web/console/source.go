@@ -128,3 +128,40 @@ func (a adapter) DropQuarantined(ctx context.Context, seq uint64) error {
 	_, err := a.Server.Quarantine.Drop(ctx, wire.BySeq{Seq: seq})
 	return err
 }
+
+func (a adapter) Search(ctx context.Context, q wire.Search) (wire.SearchResults, error) {
+	return a.Server.Search.Find(ctx, q)
+}
+
+func (a adapter) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
+	return a.Server.Search.Similar(ctx, wire.ListSimilarRequest{ID: id, Limit: limit})
+}
+
+func (a adapter) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
+	all, err := a.SavedSearches.List(ctx, wire.None{})
+	return all.Searches, err
+}
+
+func (a adapter) PutSearch(ctx context.Context, name string, what wire.SearchSetting) (storage.SavedSearch, error) {
+	return a.SavedSearches.Save(ctx, wire.SaveSearchRequest{Name: name, Body: what})
+}
+
+func (a adapter) RemoveSearch(ctx context.Context, name string) error {
+	_, err := a.SavedSearches.Remove(ctx, wire.SavedSearchName{Name: name})
+	return err
+}
+
+func (a adapter) Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error) {
+	return a.Server.Spam.List(ctx, wire.ListSpamRequest{Feed: feedID, Cursor: cursor, Limit: limit})
+}
+
+func (a adapter) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
+	if is {
+		return a.Server.Spam.Report(ctx, wire.ByID{ID: id})
+	}
+	return a.Server.Spam.Release(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) SpamLists(ctx context.Context) (wire.SpamLists, error) {
+	return a.Server.Spam.Lists(ctx)
+}
