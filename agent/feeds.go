@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -69,7 +70,7 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	}
 	all := wire.FeedPage{Feeds: []wire.Feed{}}
 	for {
-		page, err := client.FindFeeds(ctx, search)
+		page, err := service.Call(ctx, client, wire.ListFeeds, search)
 		if err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func (c *showCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	feed, err := client.Feed(ctx, id)
+	feed, err := service.Call(ctx, client, wire.GetFeed, wire.ByID{ID: id})
 	if err != nil {
 		return err
 	}

@@ -46,21 +46,21 @@ func (c *addCommand) Run(ctx context.Context, p *program) error {
 	}
 	results := wire.ImportResults{Results: []wire.ImportResult{}}
 	if len(urls) > 0 {
-		if results, err = client.AddFeeds(ctx, urls, c.Tag); err != nil {
+		if results, err = service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls, Tags: c.Tag}}); err != nil {
 			return err
 		}
 	}
 	err = c.print(p, results, func(pg *page) {
 		pg.table(func(row func(...any)) {
 			for _, f := range results.Results {
-				if f.Outcome != service.Invalid {
+				if f.Outcome != wire.ImportInvalid {
 					row(f.Outcome, f.FeedID, f.URL)
 				}
 			}
 		})
 	})
 	for _, f := range results.Results {
-		if f.Outcome == service.Invalid {
+		if f.Outcome == wire.ImportInvalid {
 			p.notice("%s", f.Reason)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *addCommand) discover(ctx context.Context, p *program, client *service.C
 			urls = append(urls, url)
 			continue
 		}
-		if _, notStored := client.Feed(ctx, storage.FeedID(canonical)); notStored == nil {
+		if _, notStored := service.Call(ctx, client, wire.GetFeed, wire.ByID{ID: storage.FeedID(canonical)}); notStored == nil {
 			urls = append(urls, url)
 			continue
 		}

@@ -27,7 +27,7 @@ func (removeCommand) Help() string {
 
 // Run implements the command.
 func (c *removeCommand) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, c.IDs, "removed", (*service.Client).RemoveFeed)
+	return c.change(ctx, p, c.IDs, "removed", wire.RemoveFeed)
 }
 
 // A refreshCommand requests an immediate poll of feeds.
@@ -56,7 +56,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	case len(c.IDs) > 0 && filter != wire.FeedFilter{}:
 		return usageError("name feeds or select them by flags, not both")
 	case len(c.IDs) > 0:
-		return c.change(ctx, p, c.IDs, "will be polled now", (*service.Client).RefreshFeed)
+		return c.change(ctx, p, c.IDs, "will be polled now", wire.RefreshFeed)
 	case filter == wire.FeedFilter{}:
 		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
@@ -64,7 +64,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	done, err := client.ChangeFeeds(ctx, wire.BulkChange{Action: service.ActionRefresh, Filter: &filter})
+	done, err := service.ChangeFeeds(ctx, client, wire.BulkChange{Action: wire.ActionRefresh, Filter: &filter})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 }
 
 // change applies an operation to each feed.
-func (q query) change(ctx context.Context, p *program, feeds []string, done string, do func(*service.Client, context.Context, string) error) error {
+func (q query) change(ctx context.Context, p *program, feeds []string, done string, o wire.Operation[wire.ByID, wire.None]) error {
 	client, err := q.client()
 	if err != nil {
 		return err
@@ -88,7 +88,8 @@ func (q query) change(ctx context.Context, p *program, feeds []string, done stri
 		if err != nil {
 			return err
 		}
-		return do(client, ctx, id)
+		_, err = service.Call(ctx, client, o, wire.ByID{ID: id})
+		return err
 	})
 	q.printDone(p, d, "%s: "+done)
 	return err
@@ -113,26 +114,26 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	list, err := service.Call(ctx, client, wire.ExportFeeds, wire.None{})
 	switch {
+	case err != nil:
+		return err
 	case c.File != "" && c.File != "-":
-		return exportTo(ctx, client, c.File)
+		return writeList(c.File, list.Data)
 	case isTerminal(p.out):
-		var list bytes.Buffer
-		if err := client.ExportFeeds(ctx, &list); err != nil {
-			return err
-		}
 		pg := p.page()
-		for line := range bytes.Lines(list.Bytes()) {
+		for line := range bytes.Lines(list.Data) {
 			pg.printf("%s\n", string(bytes.TrimRight(line, "\r\n")))
 		}
 		return nil
 	}
-	return client.ExportFeeds(ctx, p.out)
+	_, err = p.out.Write(list.Data)
+	return err
 }
 
-// exportTo writes the list to a file. An existing regular file is replaced when the list is complete; a
-// device or pipe is written to directly.
-func exportTo(ctx context.Context, client *service.Client, path string) error {
+// writeList writes a list to a file. An existing regular file is replaced as a whole; a device or pipe is
+// written to directly.
+func writeList(path string, list []byte) error {
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		path = at
 	}
@@ -144,7 +145,8 @@ func exportTo(ctx context.Context, client *service.Client, path string) error {
 	if err != nil {
 		return fmt.Errorf("write list: %w", err)
 	}
-	err = errors.Join(client.ExportFeeds(ctx, file), file.Close())
+	_, err = file.Write(list)
+	err = errors.Join(err, file.Close())
 	if temporary == path {
 		return err
 	}

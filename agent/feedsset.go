@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -55,7 +56,7 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	feed, err := client.SetFeed(ctx, id, change)
+	feed, err := service.Call(ctx, client, wire.SetFeed, wire.SetFeedRequest{ID: id, Body: change})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -85,7 +84,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 	}
 	outcome := ""
 	if c.Invalid {
-		outcome = service.Invalid
+		outcome = wire.ImportInvalid
 	}
 	answer := struct {
 		wire.Import

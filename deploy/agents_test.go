@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/node"
 	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
 
@@ -87,7 +88,7 @@ func grow(t *testing.T, client *service.Client, feeds, items int) *simulate.Feed
 	for i := range feeds {
 		urls = append(urls, web.URL+farm.Path(i))
 	}
-	if _, err := client.AddFeeds(t.Context(), urls, nil); err != nil {
+	if _, err := service.Call(t.Context(), client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
 		t.Fatal(err)
 	}
 	return farm

@@ -108,14 +108,14 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		}
 	}))
 	defer web.Close()
-	if _, err := client.AddFeeds(ctx, []string{web.URL + "/full.xml"}, []string{"full"}); err != nil {
+	if _, err := service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{web.URL + "/full.xml"}, Tags: []string{"full"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var urls []string
 	for i := range 10 {
 		urls = append(urls, web.URL+farm.Path(i))
 	}
-	if _, err := client.AddFeeds(ctx, urls, nil); err != nil {
+	if _, err := service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
 		t.Fatal(err)
 	}
 	var status wire.Status

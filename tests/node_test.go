@@ -91,7 +91,7 @@ func (l logTo) Write(p []byte) (int, error) {
 // add adds feeds and checks that all of them are accepted.
 func (r *running) add(urls ...string) {
 	r.t.Helper()
-	in, err := r.AddFeeds(r.t.Context(), urls, nil)
+	in, err := service.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (r *running) waitSettled(within time.Duration) wire.Status {
 func (r *running) eachFeed(do func(wire.Feed)) {
 	r.t.Helper()
 	for after := ""; ; {
-		page, err := r.Feeds(r.t.Context(), after, 500)
+		page, err := service.Call(r.t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 		if err != nil {
 			r.t.Fatal(err)
 		}

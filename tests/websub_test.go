@@ -197,7 +197,7 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 		t.Error("want at least a quarter more with a hub")
 	}
 
-	if err := n.RemoveFeed(t.Context(), states[topic].ID); err != nil {
+	if _, err := service.Call(t.Context(), n.Client, wire.RemoveFeed, wire.ByID{ID: states[topic].ID}); err != nil {
 		t.Fatal(err)
 	}
 	within(t, 2*time.Minute, "the hub receives the unsubscription", func() bool { return p.subscription(topic) == nil })
@@ -221,7 +221,7 @@ func (r *running) polledAgain() map[string]wire.Feed {
 	r.t.Helper()
 	began, feeds := time.Now(), map[string]wire.Feed{}
 	r.eachFeed(func(f wire.Feed) {
-		if err := r.RefreshFeed(r.t.Context(), f.ID); err != nil {
+		if _, err := service.Call(r.t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: f.ID}); err != nil {
 			r.t.Fatal(err)
 		}
 	})

@@ -184,7 +184,7 @@ func (r *running) add(web string) {
 	for i := range testFeeds {
 		urls = append(urls, fmt.Sprintf("%s/feed/%d", web, i))
 	}
-	if in, err := r.AddFeeds(r.t.Context(), urls, nil); err != nil || in.Added != testFeeds {
+	if in, err := service.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil || in.Added != testFeeds {
 		r.t.Fatalf("got %+v, %v; want all feeds added", in, err)
 	}
 }

@@ -168,12 +168,12 @@ func TestRules_ApplyToNewItems(t *testing.T) {
 	}
 	r.waitForVersion(1, 1)
 	f.Publish()
-	page, err := r.Feeds(t.Context(), "", testFeeds)
+	page, err := service.Call(t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{Limit: testFeeds})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, feed := range page.Feeds {
-		if err := r.RefreshFeed(t.Context(), feed.ID); err != nil {
+		if _, err := service.Call(t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: feed.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,11 +75,16 @@ type Deps struct {
 }
 
 // A core is shared by all nouns.
-type core struct{ Deps }
+type core struct {
+	Deps
+	feedStates stateCache
+}
 
 // A Server answers requests of the API. Its methods may be called concurrently.
 type Server struct {
 	*core
+	Bulk       *Bulk
+	Feeds      *Feeds
 	Proxies    *Proxies
 	Tokens     *Tokens
 	Rules      *Rules
@@ -99,14 +104,12 @@ type Server struct {
 	Spam          *Spam
 
 	importReady chan struct{} // notifies RunImports of a new import
-	bulkSlots   chan struct{} // semaphore of concurrent bulk changes
 	fetchTests  runningTests  // running fetch tests
 
 	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
 
-	feedStates stateCache
-	activity   activityCache
-	streams    *streams
+	activity activityCache
+	streams  *streams
 
 	tokens         *access.TokenStore
 	requestLimiter *access.Limiter // by client
@@ -116,16 +119,16 @@ type Server struct {
 // New returns a server.
 func New(d Deps) *Server {
 	c := &core{Deps: d}
+	feeds := &Feeds{c}
 	tokens := access.NewTokenStore(d.Store, d.Token)
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	return &Server{
-		core: c, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
+		core: c, Bulk: newBulk(feeds), Feeds: feeds, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
-		importReady: make(chan struct{}, 1),
-		bulkSlots:   make(chan struct{}, maxBulks), comparisons: make(chan struct{}, 1),
+		importReady: make(chan struct{}, 1), comparisons: make(chan struct{}, 1),
 		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
 		streams:        newStreams(),
@@ -155,12 +158,8 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	cfg.Components.SecuritySchemes = schemes
 	api := humago.New(mux, cfg)
 
-	s.feedRoutes(api)
-	s.bulkRoutes(api)
 	s.testRoutes(api)
-	s.pollRoutes(api)
 	s.importRoutes(api)
-	s.exportRoutes(api)
 	s.discoverRoutes(api)
 	s.meshRoutes(api)
 	s.statisticsRoutes(api)
@@ -225,8 +224,6 @@ func (s *Server) problem(err error) error {
 		return huma.Error400BadRequest(err.Error())
 	case errors.As(err, &list):
 		return huma.Error422UnprocessableEntity(list.Reason)
-	case errors.Is(err, ErrInvalidBulk):
-		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, ErrTooManyRequests):
 		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, workbench.ErrBusy):

@@ -46,17 +46,23 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		want string
 		call func() error
 	}{
-		{"GET /api/feeds?after=u&limit=3", func() error { _, err := c.Feeds(ctx, "u", 3); return err }},
-		{"POST /api/feeds", func() error { _, err := c.AddFeeds(ctx, []string{"u"}, nil); return err }},
+		{"GET /api/feeds?after=u&limit=3", func() error {
+			_, err := Call(ctx, c, wire.ListFeeds, wire.FeedSearch{After: "u", Limit: 3})
+			return err
+		}},
+		{"POST /api/feeds", func() error {
+			_, err := Call(ctx, c, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{"u"}}})
+			return err
+		}},
 		{"POST /api/feeds/import?name=a.opml", func() error { _, err := c.StartImport(ctx, "a.opml", strings.NewReader("u")); return err }},
 		{"GET /api/imports", func() error { _, err := c.Imports(ctx); return err }},
 		{"GET /api/imports/a", func() error { _, err := c.Import(ctx, "a"); return err }},
 		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error {
-			_, err := c.ImportLines(ctx, wire.ImportSearch{ID: "a", Outcome: Invalid, After: 7, Limit: 5})
+			_, err := c.ImportLines(ctx, wire.ImportSearch{ID: "a", Outcome: wire.ImportInvalid, After: 7, Limit: 5})
 			return err
 		}},
 		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
-		{"PATCH /api/feeds/a", func() error { _, err := c.SetFeed(ctx, "a", wire.FeedChange{}); return err }},
+		{"PATCH /api/feeds/a", func() error { _, err := Call(ctx, c, wire.SetFeed, wire.SetFeedRequest{ID: "a"}); return err }},
 		{"GET /api/proxies", func() error { _, err := Call(ctx, c, wire.ListProxies, wire.None{}); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := Call(ctx, c, wire.SetProxy, wire.SetProxyRequest{ID: "a"}); return err }},
 		{"DELETE /api/proxies/a", func() error { _, err := Call(ctx, c, wire.RemoveProxy, wire.ByID{ID: "a"}); return err }},
@@ -66,10 +72,10 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			return err
 		}},
 		{"DELETE /api/searches/a", func() error { _, err := Call(ctx, c, wire.RemoveSearch, wire.SavedSearchName{Name: "a"}); return err }},
-		{"GET /api/feeds/export", func() error { return c.ExportFeeds(ctx, io.Discard) }},
-		{"GET /api/feeds/a%2Fb", func() error { _, err := c.Feed(ctx, "a/b"); return err }},
-		{"DELETE /api/feeds/a", func() error { return c.RemoveFeed(ctx, "a") }},
-		{"POST /api/feeds/a/refresh", func() error { return c.RefreshFeed(ctx, "a") }},
+		{"GET /api/feeds/export", func() error { _, err := Call(ctx, c, wire.ExportFeeds, wire.None{}); return err }},
+		{"GET /api/feeds/a%2Fb", func() error { _, err := Call(ctx, c, wire.GetFeed, wire.ByID{ID: "a/b"}); return err }},
+		{"DELETE /api/feeds/a", func() error { _, err := Call(ctx, c, wire.RemoveFeed, wire.ByID{ID: "a"}); return err }},
+		{"POST /api/feeds/a/refresh", func() error { _, err := Call(ctx, c, wire.RefreshFeed, wire.ByID{ID: "a"}); return err }},
 		{"GET /api/search?after=2026-01-31T00%3A00%3A00Z&limit=5&q=a+b&spam=true", func() error {
 			_, err := Call(ctx, c, wire.SearchItems, wire.Search{Query: "a b", After: day, Limit: 5, Spam: true})
 			return err
@@ -162,7 +168,7 @@ func TestClient_ReturnsProblemDetails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	c, _ = answering(t, 503, kind("application/problem+json"), `{}`)
-	if err := c.RemoveFeed(t.Context(), "a"); err == nil || err.Error() != "service unavailable" {
+	if _, err := Call(t.Context(), c, wire.RemoveFeed, wire.ByID{ID: "a"}); err == nil || err.Error() != "service unavailable" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,9 @@
 package service
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Kind says why a request can't be done.
 type Kind int
@@ -36,6 +39,15 @@ func (e *Error) Error() string {
 		words += [2]string{": ", "; "}[min(i, 1)] + f.Message
 	}
 	return words
+}
+
+// KindOf returns the kind of an [*Error], or 0 for another error.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return 0
 }
 
 // errorf returns an error of a kind.

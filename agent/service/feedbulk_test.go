@@ -117,7 +117,7 @@ func TestBulk_RejectsInvalidRequests(t *testing.T) {
 		w.request(t, "POST", "/api/feeds/bulk", what).isProblem(t, 422, why)
 	}
 	for range maxBulks {
-		w.server.bulkSlots <- struct{}{}
+		w.server.Bulk.slots <- struct{}{}
 	}
 	w.request(t, "POST", "/api/feeds/bulk", `{"do":"pin","ids":["a"]}`).isProblem(t, 429, "retry when")
 	if n, _ := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); n.Feeds != 3 {

@@ -2,11 +2,9 @@ package service
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"feedmesh/agent/wire"
-	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -57,10 +55,10 @@ const (
 	scanTimeout   = 3 * time.Second
 )
 
-// FindFeeds returns a page of feeds. Where matches are rare, a page may be shorter than the limit, even
+// List returns a page of feeds. Where matches are rare, a page may be shorter than the limit, even
 // empty, and still have a next page. It returns [storage.ErrBadCursor] for a cursor of another order.
-func (s *Server) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
-	found, next, err := s.scanFeeds(ctx, q)
+func (s *Feeds) List(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
+	found, next, err := s.scan(ctx, q)
 	if err != nil {
 		return wire.FeedPage{}, err
 	}
@@ -73,7 +71,7 @@ func (s *Server) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPag
 		page.Feeds[i] = feedOf(f, state)
 	}
 	if q.Count {
-		n, err := s.countFeeds(ctx, q.FeedFilter)
+		n, err := s.count(ctx, q.FeedFilter)
 		if err != nil {
 			return wire.FeedPage{}, err
 		}
@@ -82,8 +80,8 @@ func (s *Server) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPag
 	return page, nil
 }
 
-// scanFeeds returns at most q.Limit matching feeds, and the cursor of the next page.
-func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []storage.Feed, next string, err error) {
+// scan returns at most q.Limit matching feeds, and the cursor of the next page.
+func (s *Feeds) scan(ctx context.Context, q wire.FeedSearch) (found []storage.Feed, next string, err error) {
 	sort := feedSort(q)
 	storeQuery := feedQuery(q.FeedFilter)
 	storeQuery.Sort, storeQuery.Limit = sort, q.Limit+1 // one more than shown, to detect that more exist
@@ -92,7 +90,7 @@ func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []stor
 	}
 	matches := func(storage.Feed) bool { return true }
 	if q.ByState() {
-		all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+		all, err := s.states(ctx)
 		if err != nil {
 			return nil, "", err
 		}
@@ -124,14 +122,14 @@ func (s *Server) scanFeeds(ctx context.Context, q wire.FeedSearch) (found []stor
 	}
 }
 
-// countFeeds returns the number of matching feeds.
-func (s *Server) countFeeds(ctx context.Context, f wire.FeedFilter) (int64, error) {
+// count returns the number of matching feeds.
+func (s *Feeds) count(ctx context.Context, f wire.FeedFilter) (int64, error) {
 	storeQuery := feedQuery(f)
 	if !f.ByState() {
 		counts, err := s.Store.CountFeeds(ctx, storeQuery)
 		return counts.Feeds, err
 	}
-	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+	all, err := s.states(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -158,70 +156,9 @@ func (s *Server) countFeeds(ctx context.Context, f wire.FeedFilter) (int64, erro
 	}
 }
 
-// maxResolved is the maximum number of feeds that a name in a search resolves to.
-const maxResolved = 50
-
-// resolveFeeds returns the IDs of the feeds whose title, address or site contains a text, by title, at most
-// maxResolved.
-func (s *core) resolveFeeds(ctx context.Context, text string) ([]string, error) {
-	found, err := s.Store.FindFeeds(ctx, storage.FeedQuery{Text: text, Sort: storage.FeedsByTitle, Limit: maxResolved})
-	ids := make([]string, len(found))
-	for i, f := range found {
-		ids[i] = f.ID
-	}
-	return ids, err
-}
-
-// namedFeeds returns a condition with feeds by ID in place of feeds by name.
-func (s *core) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
-	all := func(nodes []query.Node) ([]query.Node, error) {
-		named := make([]query.Node, len(nodes))
-		for i, one := range nodes {
-			var err error
-			if named[i], err = s.namedFeeds(ctx, one); err != nil {
-				return nil, err
-			}
-		}
-		return named, nil
-	}
-	switch n := n.(type) {
-	case query.And:
-		nodes, err := all(n)
-		return query.And(nodes), err
-	case query.Or:
-		nodes, err := all(n)
-		return query.Or(nodes), err
-	case query.Not:
-		node, err := s.namedFeeds(ctx, n.Node)
-		return query.Not{Node: node}, err
-	case query.FieldEquals:
-		if n.Field != query.Feed || isFeedID(n.Value) {
-			return n, nil
-		}
-		ids, err := s.resolveFeeds(ctx, n.Value)
-		if err != nil || len(ids) == 0 {
-			return n, err // no feed has this ID; an empty Or would match as if no condition were given
-		}
-		feeds := query.Or{}
-		for _, id := range ids {
-			feeds = append(feeds, query.FieldEquals{Field: query.Feed, Value: id})
-		}
-		return feeds, nil
-	}
-	return n, nil
-}
-
-// isFeedID reports whether a text has the form of a feed's ID.
-func isFeedID(text string) bool {
-	return len(text) == idLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-// maxTags is the maximum number of tags returned.
-const maxTags = 200
-
-// FeedFacets counts feeds by the values that filters accept.
-func (s *Server) FeedFacets(ctx context.Context) (wire.FeedFacets, error) {
-	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+// Facets counts feeds by the values that filters accept.
+func (s *Feeds) Facets(ctx context.Context, _ wire.None) (wire.FeedFacets, error) {
+	all, err := s.states(ctx)
 	if err != nil {
 		return wire.FeedFacets{}, err
 	}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"net/http"
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
@@ -37,6 +38,29 @@ func describeClass(class string, status int) string {
 		return fmt.Sprintf("%s (HTTP %d).", t.summary, status)
 	}
 	return t.summary + "."
+}
+
+// DescribePoll describes a poll, and the polls before it of which only the number is stored.
+func DescribePoll(p subjects.Poll) string {
+	switch p.UnchangedBefore {
+	case 0:
+		return describeLastPoll(p)
+	case 1:
+		return describeLastPoll(p) + " The poll before it brought nothing new."
+	}
+	return fmt.Sprintf("%s The %d polls before it brought nothing new.", describeLastPoll(p), p.UnchangedBefore)
+}
+
+func describeLastPoll(p subjects.Poll) string {
+	switch {
+	case p.Class != "":
+		return describeClass(p.Class, p.Status)
+	case p.Status == http.StatusNotModified:
+		return "Nothing new (HTTP 304)."
+	case p.Status == 0:
+		return "No answer."
+	}
+	return fmt.Sprintf("Document received (HTTP %d).", p.Status)
 }
 
 // statusDescriptions are more precise than the class for the most frequent statuses.

@@ -2,13 +2,11 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/net/http/httpguts"
 
 	"feedmesh/agent/role/crawl/fetch"
@@ -20,33 +18,12 @@ import (
 // direct as a feed's proxy means no proxy.
 const direct = "direct"
 
-func (s *Server) setFeed(ctx context.Context, in *struct {
-	ID   string `path:"id" maxLength:"64"`
-	Body wire.FeedChange
-}) (*body[wire.Feed], error) {
-	feed, err := s.SetFeed(ctx, in.ID, in.Body)
-	var wrong *InvalidChangeError
-	if errors.As(err, &wrong) {
-		return nil, huma.Error422UnprocessableEntity(wrong.Error(), wrong.Problems...)
-	}
+// Set changes the settings of a feed. It returns an error for each wrong setting, or [storage.ErrNotFound].
+func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, error) {
+	change := in.Body
+	stored, err := s.stored(ctx, in.ID)
 	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Feed]{Body: feed}, nil
-}
-
-// An InvalidChangeError lists the errors in a [FeedChange].
-type InvalidChangeError struct {
-	Problems []error // each an [*huma.ErrorDetail]
-}
-
-func (*InvalidChangeError) Error() string { return "the settings are wrong, nothing was changed" }
-
-// SetFeed changes the settings of a feed. It returns an [*InvalidChangeError] or [storage.ErrNotFound].
-func (s *Server) SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error) {
-	stored, err := s.Store.Feed(ctx, id)
-	if err != nil {
-		return wire.Feed{}, fmt.Errorf("feed %s: %w", id, err)
+		return wire.Feed{}, err
 	}
 	problems := applyChange(change, &stored)
 	if p := change.Proxy; p != nil && *p != "" && *p != direct {
@@ -55,34 +32,29 @@ func (s *Server) SetFeed(ctx context.Context, id string, change wire.FeedChange)
 			return wire.Feed{}, err
 		}
 		if !slices.ContainsFunc(proxies, func(proxy storage.Proxy) bool { return proxy.ID == *p }) {
-			problems = append(problems, fieldError("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
+			problems = append(problems, fieldf("body.proxy", "there is no proxy %q: PUT /api/proxies/%s makes one", *p, *p))
 		}
 	}
 	if len(problems) > 0 {
-		return wire.Feed{}, &InvalidChangeError{problems}
+		return wire.Feed{}, &Error{KindInvalid, "the settings are wrong, nothing was changed", problems}
 	}
-	if _, err = s.Store.SetFeed(ctx, id, stored.Settings()); err != nil {
-		return wire.Feed{}, fmt.Errorf("feed %s: %w", id, err)
+	if _, err = s.Store.SetFeed(ctx, in.ID, stored.Settings()); err != nil {
+		return wire.Feed{}, fmt.Errorf("feed %s: %w", in.ID, err)
 	}
-	if err := publishObservations(ctx, s.Mesh, observation(id, "", subjects.Changed)); err != nil {
+	if err := publishObservations(ctx, s.Mesh, observation(in.ID, "", subjects.Changed)); err != nil {
 		return wire.Feed{}, err
 	}
-	return s.Feed(ctx, id)
-}
-
-// fieldError returns an error in one part of a request.
-func fieldError(at, format string, args ...any) error {
-	return &huma.ErrorDetail{Location: at, Message: fmt.Sprintf(format, args...)}
+	return s.Get(ctx, wire.ByID{ID: in.ID})
 }
 
 // applyChange changes a feed, and returns the errors in the change.
-func applyChange(c wire.FeedChange, f *storage.Feed) (problems []error) {
+func applyChange(c wire.FeedChange, f *storage.Feed) (problems []FieldError) {
 	if c.Tags != nil {
 		f.Tags = nil
 		for _, tag := range *c.Tags {
 			tag = strings.Join(strings.Fields(tag), " ")
 			if tag == "" || len(tag) > maxTag {
-				problems = append(problems, fieldError("body.tags", "%.50q is no tag: it must have 1 to %d bytes", tag, maxTag))
+				problems = append(problems, fieldf("body.tags", "%.50q is no tag: it must have 1 to %d bytes", tag, maxTag))
 			} else if !slices.Contains(f.Tags, tag) {
 				f.Tags = append(f.Tags, tag)
 			}
@@ -115,7 +87,7 @@ const maxTag = 128
 // MaxTags is the maximum number of tags of a feed.
 const MaxTags = 32
 
-func applyRequest(c wire.FeedChange, r *storage.Request) (problems []error) {
+func applyRequest(c wire.FeedChange, r *storage.Request) (problems []FieldError) {
 	set := func(to, value *string) {
 		if value != nil {
 			*to = *value
@@ -129,18 +101,18 @@ func applyRequest(c wire.FeedChange, r *storage.Request) (problems []error) {
 	set(&r.Password, c.Password)
 	set(&r.Proxy, c.Proxy)
 	if !httpguts.ValidHeaderFieldValue(r.UserAgent) {
-		problems = append(problems, fieldError("body.user_agent", "it has characters that no header may have"))
+		problems = append(problems, fieldf("body.user_agent", "it has characters that no header may have"))
 	}
 	if strings.Contains(r.User, ":") {
-		problems = append(problems, fieldError("body.user", "a user's name can't have a colon in it"))
+		problems = append(problems, fieldf("body.user", "a user's name can't have a colon in it"))
 	}
 	if r.User == "" && r.Password != "" {
-		problems = append(problems, fieldError("body.password", "a password needs a user"))
+		problems = append(problems, fieldf("body.password", "a password needs a user"))
 	}
 	r.Header = maps.Clone(r.Header)
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		if err := fetch.CheckHeader(name, c.Headers[name]); err != nil {
-			problems = append(problems, fieldError("body.headers", "%v", err))
+			problems = append(problems, fieldf("body.headers", "%v", err))
 			continue
 		}
 		maps.DeleteFunc(r.Header, func(old, _ string) bool { return strings.EqualFold(old, name) })
@@ -152,7 +124,7 @@ func applyRequest(c wire.FeedChange, r *storage.Request) (problems []error) {
 		}
 	}
 	if len(r.Header) > maxHeaders {
-		problems = append(problems, fieldError("body.headers", "there would be %d headers, more than %d", len(r.Header), maxHeaders))
+		problems = append(problems, fieldf("body.headers", "there would be %d headers, more than %d", len(r.Header), maxHeaders))
 	}
 	return problems
 }

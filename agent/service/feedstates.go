@@ -55,6 +55,11 @@ type stateCache struct {
 	tagsExpire time.Time
 }
 
+// states returns the states of all feeds, at most as old as the cache allows.
+func (c *core) states(ctx context.Context) (*stateSnapshot, error) {
+	return c.feedStates.get(ctx, c.Mesh, c.Now())
+}
+
 const (
 	stateCacheAge   = 2 * time.Second
 	stateCacheShare = 20
@@ -91,6 +96,9 @@ func (c *stateCache) tagsOf(ctx context.Context, store storage.Feeds, now time.T
 	}
 	return c.tags, err
 }
+
+// maxTags is the maximum number of tags returned.
+const maxTags = 200
 
 // readStates reads the state of every feed.
 func readStates(ctx context.Context, m Mesh, now time.Time) (*stateSnapshot, error) {

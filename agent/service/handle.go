@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 
@@ -134,4 +135,15 @@ func asProblem(err error) error {
 		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
 	}
 	return huma.NewError(StatusOf(e.Kind), e.Message, details...)
+}
+
+type body[T any] struct{ Body T }
+
+type byID struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+// fieldError returns an error in one part of a request.
+func fieldError(at, format string, args ...any) error {
+	return &huma.ErrorDetail{Location: at, Message: fmt.Sprintf(format, args...)}
 }

@@ -58,7 +58,7 @@ func TestIdempotency_RepeatedRequestRunsOnce(t *testing.T) {
 			t.Errorf("what %s, with another key: it was not done anew", c.name)
 		}
 	}
-	if got := answerAs[wire.ImportResults](t, w.request(t, "POST", "/api/feeds", `{"urls":["https://once.example/"]}`, "Idempotency-Key", "is done with a body")); got.Results[0].Outcome != Added {
+	if got := answerAs[wire.ImportResults](t, w.request(t, "POST", "/api/feeds", `{"urls":["https://once.example/"]}`, "Idempotency-Key", "is done with a body")); got.Results[0].Outcome != wire.ImportAdded {
 		t.Errorf("got %+v, want the result of the first request", got)
 	}
 	for _, key := range []string{`""`, strings.Repeat("x", maxIdempotencyKey+1)} {

@@ -7,31 +7,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nuid"
-
 	"feedmesh/agent/opml"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// The outcomes of an address.
-const (
-	Added    = "added"
-	Existing = "known"   // stored before, or listed twice
-	Invalid  = "invalid" // see Reason
-	Waiting  = "waiting" // not processed yet
-)
-
-// read returns the initial result of an address, Known or Invalid, and its canonical URL.
+// read returns the initial result of an address, existing or invalid, and its canonical URL.
 func read(f opml.Feed) (result wire.ImportResult, url string) {
-	result = wire.ImportResult{Line: f.Line, URL: f.URL, Outcome: Invalid}
+	result = wire.ImportResult{Line: f.Line, URL: f.URL, Outcome: wire.ImportInvalid}
 	url, err := storage.CanonicalURL(f.URL)
 	if err != nil {
 		result.Reason = err.Error()
 		return result, ""
 	}
-	result.FeedID, result.Outcome = storage.FeedID(url), Existing
+	result.FeedID, result.Outcome = storage.FeedID(url), wire.ImportExisting
 	return result, url
 }
 
@@ -95,10 +85,10 @@ func (t *importer) importBatch(ctx context.Context, feeds []opml.Feed) ([]wire.I
 		}
 	}
 	for _, id := range ids {
-		results[at[id]].Outcome = Added
+		results[at[id]].Outcome = wire.ImportAdded
 	}
 	if t.notifyStored {
-		existing := slices.DeleteFunc(fresh, func(f storage.Feed) bool { return results[at[f.ID]].Outcome == Added })
+		existing := slices.DeleteFunc(fresh, func(f storage.Feed) bool { return results[at[f.ID]].Outcome == wire.ImportAdded })
 		others, err := t.stored(ctx, existing, func(storage.Feed) bool { return true })
 		if err != nil {
 			return nil, err
@@ -132,13 +122,4 @@ func (t *importer) stored(ctx context.Context, feeds []storage.Feed, is func(sto
 		}
 	}
 	return ids, nil
-}
-
-// publishObservations publishes observations of a request to the schedule.
-func publishObservations(ctx context.Context, out subjects.Publisher, o ...subjects.Observation) error {
-	return subjects.Publish(ctx, out, subjects.ObserveQueue, subjects.Observe{Source: "api/" + nuid.Next(), Observations: o})
-}
-
-func observation(feedID, url string, outcome subjects.Outcome) subjects.Observation {
-	return subjects.Observation{Receipt: subjects.Receipt{FeedID: feedID}, URL: url, Outcome: outcome}
 }

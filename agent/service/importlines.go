@@ -94,7 +94,7 @@ func (s *Server) eachLine(ctx context.Context, q wire.ImportSearch, each func(i 
 	if err != nil {
 		return false, err
 	}
-	all, err := s.feedStates.get(ctx, s.Mesh, s.Now())
+	all, err := s.states(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -125,15 +125,15 @@ const scheduleLag = time.Minute
 func importLineOf(result wire.ImportResult, ended, fresh bool, all *stateSnapshot) wire.ImportLine {
 	line := wire.ImportLine{ImportResult: result, Detail: result.Reason}
 	switch result.Outcome {
-	case Invalid:
+	case wire.ImportInvalid:
 		line.Verdict = wire.VerdictInvalid
 		return line
-	case Waiting:
+	case wire.ImportWaiting:
 		if line.Verdict = wire.VerdictWaiting; ended {
 			line.Verdict, line.Detail = wire.VerdictLeftOut, "the import was cancelled before its turn came"
 		}
 		return line
-	case Existing:
+	case wire.ImportExisting:
 		line.Verdict, line.Detail = wire.VerdictDuplicate, "stored before, or listed twice"
 		return line
 	}

@@ -23,8 +23,8 @@ type importList struct {
 
 // The outcomeLetters of the outcomes.
 var (
-	outcomeLetters = map[string]byte{Waiting: '.', Added: 'a', Existing: 'k', Invalid: 'i'}
-	letterOutcomes = map[byte]string{'.': Waiting, 'a': Added, 'k': Existing, 'i': Invalid}
+	outcomeLetters = map[string]byte{wire.ImportWaiting: '.', wire.ImportAdded: 'a', wire.ImportExisting: 'k', wire.ImportInvalid: 'i'}
+	letterOutcomes = map[byte]string{'.': wire.ImportWaiting, 'a': wire.ImportAdded, 'k': wire.ImportExisting, 'i': wire.ImportInvalid}
 )
 
 // packList returns a list of feeds that all wait.
@@ -38,7 +38,7 @@ func packList(feeds []opml.Feed) (importList, error) {
 		}
 	}
 	err := zip.Close()
-	return importList{bytes.Repeat([]byte{outcomeLetters[Waiting]}, len(feeds)), packed.Bytes()}, err
+	return importList{bytes.Repeat([]byte{outcomeLetters[wire.ImportWaiting]}, len(feeds)), packed.Bytes()}, err
 }
 
 // listOf returns the list of an import.
@@ -57,7 +57,7 @@ func (l importList) lines() []byte {
 // counts returns the number of processed feeds, and of each outcome.
 func (l importList) counts() (done, added, existing, invalid int) {
 	n := func(outcome string) int { return bytes.Count(l.verdicts, []byte{outcomeLetters[outcome]}) }
-	added, existing, invalid = n(Added), n(Existing), n(Invalid)
+	added, existing, invalid = n(wire.ImportAdded), n(wire.ImportExisting), n(wire.ImportInvalid)
 	return added + existing + invalid, added, existing, invalid
 }
 

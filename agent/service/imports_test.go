@@ -96,7 +96,7 @@ func TestImportFeeds_PublishesStoredFeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []string{feedURL, moved, "https://x.example/feed"}
-	got, err := w.server.AddFeeds(t.Context(), list, nil)
+	got, err := w.server.Feeds.Add(t.Context(), wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: list}})
 	if err != nil || got.Existing != 2 || got.Added != 1 {
 		t.Fatalf("got %+v, %v; want 2 known, 1 added", got, err)
 	}
@@ -144,11 +144,11 @@ func TestImport_VerdictOfEachLine(t *testing.T) {
 	}
 	for _, size := range []int{7, 1000} {
 		all := w.lines(t, imp.ID, "", size)
-		if len(all) != 2503 || all[0].Outcome != Added || all[0].Line != 1 || all[2500].Outcome != Existing || all[2502].Outcome != Existing {
+		if len(all) != 2503 || all[0].Outcome != wire.ImportAdded || all[0].Line != 1 || all[2500].Outcome != wire.ImportExisting || all[2502].Outcome != wire.ImportExisting {
 			t.Errorf("by %d: got %d lines, want 2503 with their outcomes", size, len(all))
 		}
 	}
-	bad := w.lines(t, imp.ID, Invalid, 1)
+	bad := w.lines(t, imp.ID, wire.ImportInvalid, 1)
 	if len(bad) != 1 || bad[0].Line != 2502 || !strings.Contains(bad[0].Reason, "must start with http:// or https://") {
 		t.Errorf("got %+v, want the one invalid line and why", bad)
 	}

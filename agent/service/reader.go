@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/greader"
+	"feedmesh/agent/wire"
 )
 
 // reader returns the Google Reader API. Changes of feeds run through the operations of this package, which
@@ -15,8 +16,10 @@ func (s *Server) reader(mux http.Handler) http.Handler {
 	return greader.Handler(greader.Deps{
 		Store: s.Store, Login: s.loginOf, Subscribe: s.subscribe, Now: s.Now, Log: s.Log,
 		Unsubscribe: func(ctx context.Context, feedID string) error {
-			_, err := s.removeFeed(ctx, &byID{ID: feedID})
-			return err
+			if _, err := s.Feeds.Remove(ctx, wire.ByID{ID: feedID}); err != nil {
+				return s.problem(err)
+			}
+			return nil
 		},
 		Export: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r = r.Clone(r.Context())
@@ -39,11 +42,11 @@ func (s *Server) loginOf(r *http.Request, password string) (access.Client, error
 
 // subscribe adds a feed and returns its ID, whether or not it was stored before.
 func (s *Server) subscribe(ctx context.Context, address string, tags []string) (string, error) {
-	intakes, err := s.AddFeeds(ctx, []string{address}, tags)
+	intakes, err := s.Feeds.Add(ctx, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{address}, Tags: tags}})
 	if err != nil {
 		return "", err
 	}
-	if one := intakes.Results[0]; one.Outcome == Invalid {
+	if one := intakes.Results[0]; one.Outcome == wire.ImportInvalid {
 		return "", errors.New(one.Reason)
 	}
 	return s.Store.ResolveFeed(ctx, intakes.Results[0].FeedID)

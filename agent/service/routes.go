@@ -5,6 +5,17 @@ import "feedmesh/agent/wire"
 // routes returns all operations with the methods that serve them.
 func (s *Server) routes() []route {
 	return []route{
+		handle(wire.ListFeeds, s.Feeds.List),
+		handle(wire.AddFeeds, s.Feeds.Add),
+		handle(wire.GetFeed, s.Feeds.Get),
+		handle(wire.SetFeed, s.Feeds.Set),
+		handle(wire.RemoveFeed, s.Feeds.Remove),
+		handle(wire.RefreshFeed, s.Feeds.Refresh),
+		handle(wire.CountFeeds, s.Feeds.Facets),
+		handle(wire.ListPolls, s.Feeds.Polls),
+		handle(wire.ExportFeeds, s.Feeds.Export),
+		handle(wire.ChangeFeeds, s.Bulk.Change),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

@@ -59,7 +59,7 @@ func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) 
 	if err != nil {
 		return wire.Statistics{}, fmt.Errorf("statistics: %w", err)
 	}
-	states, err := s.feedStates.get(ctx, s.Mesh, now)
+	states, err := s.states(ctx)
 	if err != nil {
 		return wire.Statistics{}, fmt.Errorf("statistics of feeds: %w", err)
 	}

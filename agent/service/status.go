@@ -47,7 +47,7 @@ func (s *Server) Status(ctx context.Context) (wire.Status, error) {
 	collect("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
 	collect("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
 	collect("schedule", func(ctx context.Context) (err error) {
-		st.Feeds, err = feedCountsFrom(st.Active, func() (*stateSnapshot, error) { return s.feedStates.get(ctx, s.Mesh, s.Now()) })
+		st.Feeds, err = feedCountsFrom(st.Active, func() (*stateSnapshot, error) { return s.states(ctx) })
 		return err
 	})
 	st.Feeds.Stored, st.Items = counts.Feeds, counts.Items

@@ -3,55 +3,10 @@ package wire
 import (
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// A Discovery is the result of the search for feeds at an address.
-type Discovery struct {
-	URL     string      `json:"url"`
-	Kind    string      `json:"kind" enum:"feed,page,unreachable"`
-	Feeds   []Candidate `json:"feeds" doc:"The feed itself, or those of the page, likeliest first."`
-	Problem string      `json:"problem,omitempty" doc:"Why no feed was found."`
-}
-
-// A Candidate is a feed found at an address.
-type Candidate struct {
-	URL     string    `json:"url"`
-	FeedID  string    `json:"feed_id"`
-	Stored  bool      `json:"known" doc:"Whether it is stored already."`
-	Title   string    `json:"title,omitempty"`
-	Format  string    `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed; absent if it was not read."`
-	Entries int       `json:"entries" doc:"Number of entries."`
-	Newest  time.Time `json:"newest,omitzero" doc:"Publication time of the newest entry."`
-	Problem string    `json:"problem,omitempty" doc:"Why it could not be read, although it is a feed or its page links to it as one."`
-}
-
-// A BulkChange is an action on many feeds.
-type BulkChange struct {
-	Action string      `json:"do" enum:"pin,unpin,tag,untag,refresh,remove"`
-	Tags   []string    `json:"tags,omitempty" maxItems:"32" doc:"Tags to add or remove."`
-	IDs    []string    `json:"ids,omitempty" maxItems:"1000" doc:"Of the feeds."`
-	Filter *FeedFilter `json:"filter,omitempty" doc:"Select feeds by a filter instead of IDs. An empty filter requires all."`
-	All    bool        `json:"all,omitempty" doc:"Confirms an empty filter, which selects all feeds."`
-	After  string      `json:"after,omitempty" maxLength:"2048" doc:"The value of next of the previous step."`
-	DryRun bool        `json:"dry_run,omitempty" doc:"Only count the selected feeds."`
-}
-
-// A BulkResult is the result of one step of a bulk change.
-type BulkResult struct {
-	Found   int64         `json:"found,omitempty" doc:"Feeds selected, in a dry run."`
-	Done    int           `json:"done" doc:"Feeds of this step that have the requested state."`
-	Failed  int           `json:"failed" doc:"Feeds of this step that could not be changed."`
-	Reasons []FeedFailure `json:"reasons,omitempty" doc:"Reasons of the first failures."`
-	Next    string        `json:"next,omitempty" doc:"Value of after for the next step; absent when all feeds are done."`
-}
-
-// A FeedFailure states why a feed was not changed.
-type FeedFailure struct {
-	ID  string `json:"id"`
-	Why string `json:"why"`
-}
 
 // A FeedFilter selects feeds. Empty fields select all.
 type FeedFilter struct {
@@ -175,3 +130,40 @@ type FeedChange struct {
 	Password      *string           `json:"password,omitempty" maxLength:"1024" doc:"Password of that user. It is never returned."`
 	Proxy         *string           `json:"proxy,omitempty" maxLength:"32" doc:"ID of a proxy; direct: no proxy; empty: chosen by the rules of proxies."`
 }
+
+// A SetFeedRequest changes the settings of a feed.
+type SetFeedRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body FeedChange
+}
+
+// FeedAddresses are addresses of feeds to add.
+type FeedAddresses struct {
+	URLs []string `json:"urls" minItems:"1" maxItems:"10000"`
+	Tags []string `json:"tags,omitempty" maxItems:"32"`
+}
+
+// An AddFeedsRequest adds feeds.
+type AddFeedsRequest struct{ Body FeedAddresses }
+
+// The operations on feeds.
+var (
+	ListFeeds = Operation[FeedSearch, FeedPage]{ID: "list-feeds", Method: "GET", Path: "/api/feeds", Tag: "feeds", Scope: access.Read,
+		Summary: "List feeds, optionally by state, tag, host or text", Errors: []int{400, 503}}
+	AddFeeds = Operation[AddFeedsRequest, ImportResults]{ID: "add-feeds", Method: "POST", Path: "/api/feeds", Tag: "feeds", Scope: access.Write,
+		Summary: "Add feeds by their addresses", Errors: []int{400, 413, 422, 503}}
+	GetFeed = Operation[ByID, Feed]{ID: "get-feed", Method: "GET", Path: "/api/feeds/{id}", Tag: "feeds", Scope: access.Read,
+		Summary: "One feed", Errors: []int{404, 503}}
+	RemoveFeed = Operation[ByID, None]{ID: "remove-feed", Method: "DELETE", Path: "/api/feeds/{id}", Tag: "feeds", Scope: access.Write,
+		Summary: "Remove a feed and its items", Errors: []int{404, 503}}
+	SetFeed = Operation[SetFeedRequest, Feed]{ID: "set-feed", Method: "PATCH", Path: "/api/feeds/{id}", Tag: "feeds", Scope: access.Write,
+		Summary: "Change the settings of a feed", Errors: []int{400, 404, 422, 503}}
+	CountFeeds = Operation[None, FeedFacets]{ID: "count-feeds", Method: "GET", Path: "/api/feeds/facets", Tag: "feeds", Scope: access.Read,
+		Summary: "Count feeds by state, tier, tag and class of error", Errors: []int{503}}
+	RefreshFeed = Operation[ByID, None]{ID: "refresh-feed", Method: "POST", Path: "/api/feeds/{id}/refresh", Tag: "feeds", Scope: access.Write,
+		Summary: "Poll a feed now, without conditional headers", Errors: []int{404, 503}, Status: 202}
+	ListPolls = Operation[ByID, PollHistory]{ID: "list-polls", Method: "GET", Path: "/api/feeds/{id}/polls", Tag: "feeds", Scope: access.Read,
+		Summary: "Poll history of a feed", Errors: []int{404, 503}}
+	ExportFeeds = Operation[None, Document]{ID: "export-feeds", Method: "GET", Path: "/api/feeds/export", Tag: "feeds", Scope: access.Read,
+		Summary: "All feeds as OPML", Errors: []int{503}, Type: "text/x-opml+xml"}
+)

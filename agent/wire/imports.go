@@ -10,6 +10,14 @@ type ImportResults struct {
 	Results  []ImportResult `json:"feeds" doc:"One for each address, in order."`
 }
 
+// The outcomes of an address.
+const (
+	ImportAdded    = "added"
+	ImportExisting = "known"   // stored before, or listed twice
+	ImportInvalid  = "invalid" // see Reason
+	ImportWaiting  = "waiting" // not processed yet
+)
+
 // An ImportResult is the outcome of one address.
 type ImportResult struct {
 	Line    int    `json:"line,omitempty" doc:"Line in the imported file."`

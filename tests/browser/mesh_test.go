@@ -2,6 +2,9 @@ package browser
 
 import (
 	"testing"
+
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
 )
 
 // TestMesh_UpdatesLive adds a feed while the page is open.
@@ -12,7 +15,7 @@ func TestMesh_UpdatesLive(t *testing.T) {
 	before := evaluate[string](b, `document.querySelector("dl.figures").innerText`)
 	b.run(`window.stays = true`)
 	w := sharedTestbed(t)
-	if _, err := w.AddFeeds(t.Context(), []string{w.room.URL + "/watched.xml"}, nil); err != nil {
+	if _, err := service.Call(t.Context(), w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{w.room.URL + "/watched.xml"}}}); err != nil {
 		t.Fatal(err)
 	}
 	b.until("the figures update without a reload", `document.querySelector("dl.figures").innerText !== `+quote(before)+` && window.stays`)

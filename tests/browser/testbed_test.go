@@ -91,7 +91,7 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 
 // read waits until all items of the newsroom are searchable and their stories summarized.
 func (w testbed) read(ctx context.Context, tag string) error {
-	if _, err := w.AddFeeds(ctx, w.room.addresses(), []string{tag}); err != nil {
+	if _, err := service.Call(ctx, w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: w.room.addresses(), Tags: []string{tag}}}); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {

@@ -104,7 +104,7 @@ func poison(m *mesh, r *run) {
 	}
 	before := m.quarantined(r)
 	add := func(ctx context.Context, c *service.Client) error {
-		_, err := c.AddFeeds(ctx, urls, nil)
+		_, err := service.Call(ctx, c, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
 		return err
 	}
 	if err := eventually(observationTimeout, func() error { return m.request(add) }); err != nil {
@@ -162,7 +162,10 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 		default:
 			m.logf("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
 		}
-		err = m.request(func(ctx context.Context, c *service.Client) error { return c.RemoveFeed(ctx, f.ID) })
+		err = m.request(func(ctx context.Context, c *service.Client) error {
+			_, err := service.Call(ctx, c, wire.RemoveFeed, wire.ByID{ID: f.ID})
+			return err
+		})
 		if err != nil {
 			r.miss("%v", err)
 		}
@@ -180,7 +183,7 @@ func (m *mesh) badFeeds() ([]wire.Feed, error) {
 	for after := ""; ; {
 		var page wire.FeedPage
 		err := m.request(func(ctx context.Context, c *service.Client) (err error) {
-			page, err = c.Feeds(ctx, after, 500)
+			page, err = service.Call(ctx, c, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 			return err
 		})
 		if err != nil {

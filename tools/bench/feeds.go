@@ -16,6 +16,7 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/tests/engines"
 	"feedmesh/tools/bench/report"
@@ -151,7 +152,7 @@ func (f *remoteFeeds) poll(ctx context.Context, node *service.Client, ids []stri
 	if err != nil {
 		return err
 	}
-	if err := doTo(ctx, node, service.ActionRefresh, ids); err != nil {
+	if err := doTo(ctx, node, wire.ActionRefresh, ids); err != nil {
 		return err
 	}
 	return f.waitRequests(ctx, since+len(ids))

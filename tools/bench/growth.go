@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
@@ -140,7 +139,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := g.polls(ctx, n, "items", ids); err != nil {
 		return err
 	}
-	if err := doTo(ctx, g.Client, service.ActionRemove, ids); err != nil {
+	if err := doTo(ctx, g.Client, wire.ActionRemove, ids); err != nil {
 		return err
 	}
 	if _, err := g.until(ctx, func(now wire.Status) bool { return now.Indexed <= st.Indexed }); err != nil {

@@ -223,7 +223,7 @@ func (r *run) rest(ctx context.Context) error {
 func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 	var ids []string
 	for after := ""; len(ids) < n; {
-		page, err := r.Feeds(ctx, after, 500)
+		page, err := service.Call(ctx, r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +240,7 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 // doTo applies an operation to feeds of a node, in batches.
 func doTo(ctx context.Context, node *service.Client, what string, ids []string) error {
 	for step := range slices.Chunk(ids, 500) {
-		done, err := node.ChangeFeeds(ctx, wire.BulkChange{Action: what, IDs: step})
+		done, err := service.ChangeFeeds(ctx, node, wire.BulkChange{Action: what, IDs: step})
 		if err != nil {
 			return err
 		}

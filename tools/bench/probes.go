@@ -57,7 +57,7 @@ func (p *probes) probe(ctx context.Context, node *service.Client, i int, url str
 	}
 	began := time.Now()
 	word := simulate.UniqueWord(i, p.size.items+i) // each earlier probe published too
-	if err := node.RefreshFeed(ctx, storage.FeedID(url)); err != nil {
+	if _, err := service.Call(ctx, node, wire.RefreshFeed, wire.ByID{ID: storage.FeedID(url)}); err != nil {
 		return fmt.Errorf("refresh %s: %w", url, err)
 	}
 	for time.Since(began) < probeLasts {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
@@ -118,7 +119,7 @@ func (r *run) fewChange(ctx context.Context) error {
 		defer tick.Stop()
 		for _, id := range ids {
 			<-tick.C
-			if err := r.RefreshFeed(ctx, id); err != nil {
+			if _, err := service.Call(ctx, r.Client, wire.RefreshFeed, wire.ByID{ID: id}); err != nil {
 				return err
 			}
 		}

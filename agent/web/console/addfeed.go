@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -63,7 +62,7 @@ func (c *console) add(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	if f := added.Results[0]; f.Outcome != service.Invalid {
+	if f := added.Results[0]; f.Outcome != wire.ImportInvalid {
 		http.Redirect(w, r, feedPath(f.FeedID), http.StatusSeeOther)
 		return
 	}

@@ -228,7 +228,7 @@ func hostile() *fake {
 			{URL: "https://a.example/" + evil, FeedID: "evil", Stored: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
 			{URL: "https://a.example/2", Title: evil, Problem: evil},
 		}},
-		outcome: service.Added,
+		outcome: wire.ImportAdded,
 		items:   map[string]wire.ItemView{"evil": {Item: item, FeedTitle: evil}},
 		status: wire.Status{
 			Version: "1", Feeds: wire.FeedCounts{Stored: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,

@@ -28,8 +28,8 @@ type bulkFailed struct{ URL, Reason string }
 
 // bulkWords are the verb and the participle of each operation.
 var bulkWords = map[string][2]string{
-	service.ActionPin: {"Pin", "pinned"}, service.ActionUnpin: {"Unpin", "unpinned"}, service.ActionTag: {"Tag", "tagged"}, service.ActionUntag: {"Untag", "untagged"},
-	service.ActionRefresh: {"Poll", "queued for polling"}, service.ActionRemove: {"Remove", "removed"},
+	wire.ActionPin: {"Pin", "pinned"}, wire.ActionUnpin: {"Unpin", "unpinned"}, wire.ActionTag: {"Tag", "tagged"}, wire.ActionUntag: {"Untag", "untagged"},
+	wire.ActionRefresh: {"Poll", "queued for polling"}, wire.ActionRemove: {"Remove", "removed"},
 }
 
 // bulk applies an operation to feeds. Removals, and operations on a whole list, require confirmation on a
@@ -45,14 +45,14 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 		c.badBulk(w, r, sentence(err.Error()))
 		return
 	}
-	confirm := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Action == service.ActionRemove)
+	confirm := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Action == wire.ActionRemove)
 	b.DryRun = confirm
 	done, err := c.source.ChangeFeeds(r.Context(), b)
-	switch {
-	case errors.Is(err, service.ErrInvalidBulk), errors.Is(err, storage.ErrBadCursor):
+	switch kind := service.KindOf(err); {
+	case kind == service.KindInvalid, errors.Is(err, storage.ErrBadCursor):
 		c.badBulk(w, r, "Select feeds and an action. To tag or untag, enter the tags.")
 		return
-	case errors.Is(err, service.ErrTooManyRequests):
+	case kind == service.KindBusy:
 		c.showMessage(w, r, http.StatusTooManyRequests, message{
 			Heading: "Another bulk change is running", Text: []string{"Retry in a minute."},
 			Links: []choice{{Label: "Back to the feeds", URL: s.with("after", "")}},
@@ -63,7 +63,7 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	main := bulkPage{
-		What: bulkWords[b.Action][1], Number: done.Found, Confirm: confirm, Removes: b.Action == service.ActionRemove, Back: s.with("after", ""),
+		What: bulkWords[b.Action][1], Number: done.Found, Confirm: confirm, Removes: b.Action == wire.ActionRemove, Back: s.with("after", ""),
 		Done: int64(done.Done), Failed: int64(done.Failed),
 	}
 	if confirm {
@@ -99,7 +99,7 @@ func readBulk(form url.Values) (wire.BulkChange, feedState, error) {
 	if _, registered := bulkWords[b.Action]; !registered {
 		return b, s, errors.New("choose an action")
 	}
-	if b.Action == service.ActionTag || b.Action == service.ActionUntag {
+	if b.Action == wire.ActionTag || b.Action == wire.ActionUntag {
 		b.Tags = tagsIn(form.Get("tags"))
 	}
 	if form.Get("all") != "" {

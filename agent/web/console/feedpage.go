@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -103,15 +101,15 @@ func (c *console) setFeed(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = c.source.SetFeed(r.Context(), r.PathValue("id"), change)
 	}
-	var wrong *service.InvalidChangeError
+	var wrong *service.Error
 	switch {
 	case errors.As(err, &wrong):
 		f, ok := c.readFeed(w, r)
 		if !ok {
 			return
 		}
-		for _, problem := range wrong.Problems {
-			shown.Errors = append(shown.Errors, errorMessage(problem))
+		for _, field := range wrong.Fields {
+			shown.Errors = append(shown.Errors, field.Message)
 		}
 		now := settingsOf(f)
 		shown.Headers, shown.HasPassword = now.Headers, now.HasPassword
@@ -123,15 +121,6 @@ func (c *console) setFeed(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Redirect(w, r, feedPath(r.PathValue("id")), http.StatusSeeOther)
 	}
-}
-
-// errorMessage returns the message of an error without its location in the REST request.
-func errorMessage(err error) string {
-	var detail *huma.ErrorDetail
-	if errors.As(err, &detail) {
-		return detail.Message
-	}
-	return err.Error()
 }
 
 // readChange parses the settings form. An empty password or header value leaves the stored value unchanged,
@@ -182,7 +171,7 @@ func tagsIn(text string) []string {
 }
 
 func formError(why string) error {
-	return &service.InvalidChangeError{Problems: []error{errors.New(why)}}
+	return &service.Error{Kind: service.KindInvalid, Fields: []service.FieldError{{Message: why}}}
 }
 
 // A fetchTestPage shows the result of a test fetch.

@@ -13,8 +13,8 @@ import (
 	"feedmesh/storage"
 )
 
-// A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and an
-// [service.InvalidChangeError] for invalid settings.
+// A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and a
+// [service.Error] for invalid settings.
 type feedSource interface {
 	FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error)
 	FeedFacets(ctx context.Context) (wire.FeedFacets, error)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/net/html"
 
 	"feedmesh/agent/role/parse/feed/compare"
@@ -195,7 +194,7 @@ func TestFeedsPage_BulkChanges(t *testing.T) {
 		source := failingFeeds()
 		source.step = wire.BulkResult{Done: 2, Failed: 1, Reasons: []wire.FeedFailure{{ID: "x", Why: evil}}}
 		r := post(source, "/feeds/bulk", url.Values{"do": {"tag"}, "tags": {"a, b ,"}, "id": {"1", "2"}, "state": {"failing"}})
-		want := wire.BulkChange{Action: service.ActionTag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
+		want := wire.BulkChange{Action: wire.ActionTag, Tags: []string{"a", "b"}, IDs: []string{"1", "2"}}
 		if len(source.bulks) != 1 || !reflect.DeepEqual(source.bulks[0], want) {
 			t.Errorf("done is %+v, want %+v", source.bulks, want)
 		}
@@ -213,7 +212,7 @@ func TestFeedsPage_BulkChanges(t *testing.T) {
 		form := url.Values{"do": {"refresh"}, "all": {"yes"}, "class": {"dns"}, "q": {`"><script>`}}
 		page := parse(t, body(t, post(source, "/feeds/bulk", form)))
 		filter := wire.FeedFilter{Text: `"><script>`, Class: "dns"}
-		want := wire.BulkChange{Action: service.ActionRefresh, Filter: &filter, All: true, DryRun: true}
+		want := wire.BulkChange{Action: wire.ActionRefresh, Filter: &filter, All: true, DryRun: true}
 		if !reflect.DeepEqual(source.bulks, []wire.BulkChange{want}) || !strings.Contains(words(page), "Poll 1,500 feeds?") {
 			t.Fatalf("done is %+v, the page says %q; want a count and a question", source.bulks, words(page))
 		}
@@ -237,13 +236,13 @@ func TestFeedsPage_BulkChanges(t *testing.T) {
 	})
 	t.Run("only if it makes sense", func(t *testing.T) {
 		source := failingFeeds()
-		source.setErr = service.ErrInvalidBulk
+		source.setErr = &service.Error{Kind: service.KindInvalid}
 		for _, form := range []url.Values{{}, {"do": {"explode"}, "id": {"1"}}, {"do": {"pin"}}, {"do": {"pin"}, "all": {"yes"}, "state": {"odd"}}} {
 			if r := post(source, "/feeds/bulk", form); r.StatusCode != 400 {
 				t.Errorf("%v: status %d, want 400", form, r.StatusCode)
 			}
 		}
-		source.setErr = service.ErrTooManyRequests
+		source.setErr = &service.Error{Kind: service.KindBusy}
 		if r := post(source, "/feeds/bulk", url.Values{"do": {"pin"}, "id": {"1"}}); r.StatusCode != 429 {
 			t.Errorf("while others are: status %d, want 429", r.StatusCode)
 		}
@@ -262,7 +261,7 @@ func TestFeedPage_SavesSettingsAndKeepsSecrets(t *testing.T) {
 		*c.Proxy != "p" || c.Password != nil || c.Headers["X-Key"] != "v" {
 		t.Errorf("the change is %+v", c)
 	}
-	source.setErr = &service.InvalidChangeError{Problems: []error{&huma.ErrorDetail{Message: "there is no proxy " + evil, Location: "body.proxy"}}}
+	source.setErr = &service.Error{Kind: service.KindInvalid, Fields: []service.FieldError{{Message: "there is no proxy " + evil, At: "body.proxy"}}}
 	r = post(source, "/feeds/evil/settings", form)
 	page := parse(t, body(t, r))
 	if text := words(page); r.StatusCode != 422 || !strings.Contains(text, "were not changed: there is no proxy <script>") {
@@ -410,7 +409,7 @@ func TestFeedsPage_AddAndRefresh(t *testing.T) {
 	if want := []string{"add https://a.example/f", "refresh evil", "refresh none"}; !slices.Equal(source.done, want) {
 		t.Errorf("done is %v, want %v", source.done, want)
 	}
-	source.outcome = service.Invalid
+	source.outcome = wire.ImportInvalid
 	r := send(source, "/feeds", "nonsense")
 	if text := words(parse(t, body(t, r))); r.StatusCode != 422 || !strings.Contains(text, "This feed cannot be added "+strings.Join(strings.Fields(evil), " ")) {
 		t.Errorf("status %d, %q; want 422 and why", r.StatusCode, text)

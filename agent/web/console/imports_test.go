@@ -51,8 +51,8 @@ func (f *fake) ImportLines(_ context.Context, q wire.ImportSearch) (wire.ImportP
 		return wire.ImportPage{}, f.err
 	}
 	return wire.ImportPage{Next: 7, Lines: []wire.ImportLine{
-		{ImportResult: wire.ImportResult{Line: 3, URL: evil, Outcome: service.Invalid}, Verdict: wire.VerdictInvalid, Detail: evil},
-		{ImportResult: wire.ImportResult{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: service.Added}, Verdict: wire.VerdictRead},
+		{ImportResult: wire.ImportResult{Line: 3, URL: evil, Outcome: wire.ImportInvalid}, Verdict: wire.VerdictInvalid, Detail: evil},
+		{ImportResult: wire.ImportResult{Line: 4, URL: "https://a.example/", FeedID: "a/b", Outcome: wire.ImportAdded}, Verdict: wire.VerdictRead},
 	}}, f.err
 }
 

@@ -165,3 +165,37 @@ func (a adapter) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView
 func (a adapter) SpamLists(ctx context.Context) (wire.SpamLists, error) {
 	return a.Server.Spam.Lists(ctx)
 }
+
+func (a adapter) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
+	return a.Feeds.List(ctx, q)
+}
+
+func (a adapter) FeedFacets(ctx context.Context) (wire.FeedFacets, error) {
+	return a.Feeds.Facets(ctx, wire.None{})
+}
+
+func (a adapter) ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error) {
+	return a.Bulk.Change(ctx, wire.ChangeFeedsRequest{Body: b})
+}
+
+func (a adapter) Feed(ctx context.Context, id string) (wire.Feed, error) {
+	return a.Feeds.Get(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error) {
+	return a.Feeds.Set(ctx, wire.SetFeedRequest{ID: id, Body: change})
+}
+
+func (a adapter) RemoveFeed(ctx context.Context, id string) error {
+	_, err := a.Feeds.Remove(ctx, wire.ByID{ID: id})
+	return err
+}
+
+func (a adapter) AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error) {
+	return a.Feeds.Add(ctx, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls, Tags: tags}})
+}
+
+func (a adapter) RefreshFeed(ctx context.Context, id string) error {
+	_, err := a.Feeds.Refresh(ctx, wire.ByID{ID: id})
+	return err
+}
