@@ -58,19 +58,6 @@ func (p *Problem) Error() string {
 	return p.Detail + ": " + strings.Join(p.Details, "; ")
 }
 
-// do sends a request whose response has no body.
-func (c *Client) do(ctx context.Context, method, path string) error {
-	resp, err := c.send(ctx, method, path, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return c.decodeProblem(resp)
-	}
-	return nil
-}
-
 // call sends a request and decodes its response. An [io.Reader] as the body is sent as a list of feeds, bytes
 // as text, all else as JSON.
 func call[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {

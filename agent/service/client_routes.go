@@ -49,12 +49,6 @@ func set(q url.Values, name, value string) {
 	}
 }
 
-func setTrue(q url.Values, name string, is bool) {
-	if is {
-		q.Set(name, "true")
-	}
-}
-
 // Statistics returns what came in the last days, 1 to 90, and how feeds are read.
 // The zone is named as Europe/Berlin; it is UTC if it is empty.
 func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.Statistics, error) {
