@@ -19,8 +19,8 @@ type spamCommand struct {
 // A spamListCommand lists spam.
 type spamListCommand struct {
 	query
-	Feed  string `placeholder:"ID" help:"Only items of the feed with this ID or URL."`
-	Limit int    `default:"20" help:"Maximum number of items, up to 100."`
+	Feed  string    `placeholder:"ID" help:"Only items of the feed with this ID or URL."`
+	Limit countFlag `default:"20" help:"Maximum number of items, up to 100."`
 }
 
 // Help implements kong's HelpProvider.
@@ -42,7 +42,7 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	found, err := service.Call(ctx, client, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: c.Limit})
+	found, err := service.Call(ctx, client, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: int(c.Limit)})
 	if err != nil {
 		return err
 	}

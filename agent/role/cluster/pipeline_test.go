@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/mesh"
 	label "feedmesh/agent/role/classify"
 	"feedmesh/agent/role/parse"
 	"feedmesh/agent/role/prepare"
@@ -61,7 +62,7 @@ func TestPipeline_SplitsLargeDocuments(t *testing.T) {
 		store := worktest.StoreWith(t, worktest.Blog)
 		out := &worktest.Outbox{}
 		env := &work.Env{
-			Store: store, Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{MaxBody: 20 << 20}},
+			Store: store, Mesh: new(mesh.Mesh), Metrics: prometheus.NewRegistry(), Config: config.Config{Crawl: config.Crawl{MaxBody: 20 << 20}},
 			Classifier: func() *classify.Classifier { return labels },
 		}
 		p := parse.NewActor(env, out)
