@@ -194,7 +194,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := w.api.RunImports(ctx); err != nil {
+		if err := w.api.Imports.Run(ctx); err != nil {
 			t.Errorf("taking in lists ended: %v", err)
 		}
 	})

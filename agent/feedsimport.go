@@ -91,7 +91,7 @@ func (p *program) reportInvalidLines(ctx context.Context, client *service.Client
 	if imp.Invalid == 0 {
 		return nil
 	}
-	page, err := client.ImportLines(ctx, wire.ImportSearch{ID: imp.ID, Outcome: wire.ImportInvalid, Limit: maxInvalidLines})
+	page, err := service.Call(ctx, client, wire.ListImportLines, wire.ImportSearch{ID: imp.ID, Outcome: wire.ImportInvalid, Limit: maxInvalidLines})
 	if err != nil {
 		return err
 	}

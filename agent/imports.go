@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -30,7 +31,7 @@ func (c *importsListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.Imports(ctx)
+	all, err := service.Call(ctx, client, wire.ListImports, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	imp, err := client.Import(ctx, c.ID)
+	imp, err := service.Call(ctx, client, wire.GetImport, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 		Lines []wire.ImportLine `json:"lines"`
 	}{imp, []wire.ImportLine{}}
 	for after := 0; ; {
-		page, err := client.ImportLines(ctx, wire.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
+		page, err := service.Call(ctx, client, wire.ListImportLines, wire.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (c *importsCancelCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	imp, err := client.CancelImport(ctx, c.ID)
+	imp, err := service.Call(ctx, client, wire.CancelImport, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

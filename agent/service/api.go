@@ -85,6 +85,7 @@ type Server struct {
 	*core
 	Bulk       *Bulk
 	Feeds      *Feeds
+	Imports    *Imports
 	Proxies    *Proxies
 	Tokens     *Tokens
 	Rules      *Rules
@@ -103,8 +104,7 @@ type Server struct {
 	SavedSearches *SavedSearches
 	Spam          *Spam
 
-	importReady chan struct{} // notifies RunImports of a new import
-	fetchTests  runningTests  // running fetch tests
+	fetchTests runningTests // running fetch tests
 
 	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
 
@@ -123,13 +123,13 @@ func New(d Deps) *Server {
 	tokens := access.NewTokenStore(d.Store, d.Token)
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	return &Server{
-		core: c, Bulk: newBulk(feeds), Feeds: feeds, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
+		core: c, Bulk: newBulk(feeds), Feeds: feeds, Imports: newImports(c), Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
-		importReady: make(chan struct{}, 1), comparisons: make(chan struct{}, 1),
-		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		comparisons: make(chan struct{}, 1),
+		tokens:      tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
 		streams:        newStreams(),
 	}
@@ -159,7 +159,6 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	api := humago.New(mux, cfg)
 
 	s.testRoutes(api)
-	s.importRoutes(api)
 	s.discoverRoutes(api)
 	s.meshRoutes(api)
 	s.statisticsRoutes(api)
@@ -185,7 +184,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 func op(method, path, name, summary string, errors ...int) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: name, Summary: summary, Security: securityOf(name),
 		Errors:       append(errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
-		MaxBodyBytes: maxImport, BodyReadTimeout: time.Minute}
+		MaxBodyBytes: MaxImport, BodyReadTimeout: time.Minute}
 	switch method {
 	case http.MethodGet:
 		o.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
@@ -211,7 +210,6 @@ func (s *Server) problem(err error) error {
 	if p := asProblem(err); p != nil {
 		return p
 	}
-	var list *InvalidListError
 	var syntaxErr *query.SyntaxError
 	switch {
 	case errors.As(err, &syntaxErr):
@@ -222,8 +220,6 @@ func (s *Server) problem(err error) error {
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
-	case errors.As(err, &list):
-		return huma.Error422UnprocessableEntity(list.Reason)
 	case errors.Is(err, ErrTooManyRequests):
 		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, workbench.ErrBusy):

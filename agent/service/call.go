@@ -15,8 +15,12 @@ import (
 
 // Call sends the request of an operation and returns its answer.
 func Call[In, Out any](ctx context.Context, c *Client, o wire.Operation[In, Out], in In) (Out, error) {
+	return roundTrip(ctx, c, o, encode(o.Path, reflect.ValueOf(in)))
+}
+
+// roundTrip sends the encoded request of an operation and returns its answer.
+func roundTrip[In, Out any](ctx context.Context, c *Client, o wire.Operation[In, Out], r request) (Out, error) {
 	var out Out
-	r := encode(o.Path, reflect.ValueOf(in))
 	resp, err := c.send(ctx, o.Method, r.path, r.query, r.body)
 	if err != nil {
 		return out, err

@@ -76,22 +76,6 @@ func call[T any](ctx context.Context, c *Client, method, path string, query url.
 	return answer, nil
 }
 
-// copyTo copies the document at a path to a writer.
-func (c *Client) copyTo(ctx context.Context, to io.Writer, path string, query url.Values) error {
-	resp, err := c.send(ctx, "GET", path, query, nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return c.decodeProblem(resp)
-	}
-	if _, err := io.Copy(to, resp.Body); err != nil {
-		return fmt.Errorf("copy the response of %s: %w", path, err)
-	}
-	return nil
-}
-
 // pollUntilDone calls get until runs returns false, with a delay from 20 ms that doubles up to one second. It
 // calls each with every result before that.
 func pollUntilDone[T any](ctx context.Context, get func() (T, error), runs func(T) bool, each func(T)) (T, error) {

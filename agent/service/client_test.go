@@ -55,10 +55,10 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			return err
 		}},
 		{"POST /api/feeds/import?name=a.opml", func() error { _, err := c.StartImport(ctx, "a.opml", strings.NewReader("u")); return err }},
-		{"GET /api/imports", func() error { _, err := c.Imports(ctx); return err }},
-		{"GET /api/imports/a", func() error { _, err := c.Import(ctx, "a"); return err }},
+		{"GET /api/imports", func() error { _, err := Call(ctx, c, wire.ListImports, wire.None{}); return err }},
+		{"GET /api/imports/a", func() error { _, err := Call(ctx, c, wire.GetImport, wire.ByID{ID: "a"}); return err }},
 		{"GET /api/imports/a/lines?after=7&limit=5&outcome=invalid", func() error {
-			_, err := c.ImportLines(ctx, wire.ImportSearch{ID: "a", Outcome: wire.ImportInvalid, After: 7, Limit: 5})
+			_, err := Call(ctx, c, wire.ListImportLines, wire.ImportSearch{ID: "a", Outcome: wire.ImportInvalid, After: 7, Limit: 5})
 			return err
 		}},
 		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
@@ -219,5 +219,17 @@ func TestClient_ReportsUnreachableNode(t *testing.T) {
 		if _, err := NewClient(address, ""); err == nil {
 			t.Errorf("%q is taken for an address", address)
 		}
+	}
+}
+
+func TestClient_UploadsListWhileReading(t *testing.T) {
+	c, asked := answering(t, 202, kind("application/json"), `{"id":"a"}`)
+	imp, err := c.StartImport(t.Context(), "a.opml", struct{ io.Reader }{strings.NewReader("u")})
+	if err != nil || imp.ID != "a" {
+		t.Fatalf("got %+v, %v; want the import", imp, err)
+	}
+	body, _ := io.ReadAll(asked.Body)
+	if asked.Header.Get("Content-Type") != "application/xml" || asked.ContentLength != -1 || string(body) != "u" {
+		t.Errorf("got %q as %s of %d bytes, want the list as XML of unknown size", body, asked.Header.Get("Content-Type"), asked.ContentLength)
 	}
 }

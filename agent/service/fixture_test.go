@@ -267,7 +267,7 @@ func (w *testbed) runImports(t *testing.T) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := w.server.RunImports(ctx); err != nil {
+		if err := w.server.Imports.Run(ctx); err != nil {
 			t.Errorf("taking in lists ended: %v", err)
 		}
 	})

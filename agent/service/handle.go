@@ -39,9 +39,7 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 				return nil, err
 			})
 		case func(context.Context, *In) (wire.Document, error):
-			described.Responses = map[string]*huma.Response{"200": {
-				Content: map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
-			}}
+			described.Responses = documentResponse(o.Type)
 			huma.Register(api, described, func(ctx context.Context, in *In) (*documentAnswer, error) {
 				d, err := typed(ctx, in)
 				if err != nil {
@@ -82,6 +80,13 @@ func acceptedResponse[T any](api huma.API) map[string]*huma.Response {
 	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 	return map[string]*huma.Response{"202": {
 		Description: "Accepted: the edit is not applied yet", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}}
+}
+
+// documentResponse describes the response of an operation that answers with a document.
+func documentResponse(mediaType string) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {
+		Content: map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
 }
 
@@ -138,10 +143,6 @@ func asProblem(err error) error {
 }
 
 type body[T any] struct{ Body T }
-
-type byID struct {
-	ID string `path:"id" maxLength:"64"`
-}
 
 // fieldError returns an error in one part of a request.
 func fieldError(at, format string, args ...any) error {

@@ -30,7 +30,7 @@ func TestRequests_OversizedAreRejected(t *testing.T) {
 		{"a long ID", "GET", "/api/items/" + strings.Repeat("x", 5000), "", 422},
 		{"a long cursor", "GET", "/api/search?cursor=" + strings.Repeat("x", 20_000), "", 422},
 		{"deep JSON", "POST", "/api/feeds", `{"urls":` + deep, 400},
-		{"a large body", "POST", "/api/feeds", `{"urls":["` + strings.Repeat("x", maxImport) + `"]}`, 413},
+		{"a large body", "POST", "/api/feeds", `{"urls":["` + strings.Repeat("x", MaxImport) + `"]}`, 413},
 		{"a large number", "GET", "/api/search?limit=" + strings.Repeat("9", 400), "", 422},
 		{"many addresses", "POST", "/api/feeds", `{"urls":[` + strings.Repeat(`"x",`, 100_000) + `"x"]}`, 422},
 	} {

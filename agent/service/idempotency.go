@@ -166,7 +166,7 @@ func (a *storedResponse) replay(w http.ResponseWriter, r *http.Request) error {
 	sum := hashOf(r)
 	// Test writers do not support deadlines.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Minute))
-	if _, err := io.Copy(sum, io.LimitReader(r.Body, maxImport+1)); err != nil {
+	if _, err := io.Copy(sum, io.LimitReader(r.Body, MaxImport+1)); err != nil {
 		return &denial{status: http.StatusBadRequest, detail: "the body can't be read: " + err.Error()}
 	}
 	if !bytes.Equal(sum.Sum(nil), a.Request) {

@@ -18,17 +18,17 @@ const importLease = "imports"
 // importInterval is the interval of the check for imports that another agent accepted.
 const importInterval = 2 * time.Second
 
-// RunImports runs the waiting imports, one after the other, while this agent holds the lease, until ctx ends.
+// Run runs the waiting imports, one after the other, while this agent holds the lease, until ctx ends.
 // An import resumes where the agent before stopped; repeating a batch is harmless.
-func (s *Server) RunImports(ctx context.Context) error {
+func (s *Imports) Run(ctx context.Context) error {
 	return s.Mesh.Single(ctx, importLease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
-			if err := s.runImports(ctx); err != nil && ctx.Err() == nil {
+			if err := s.runAll(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("import failed, will retry", "err", err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-s.importReady:
+			case <-s.ready:
 			case <-time.After(importInterval):
 			}
 		}
@@ -36,8 +36,8 @@ func (s *Server) RunImports(ctx context.Context) error {
 	})
 }
 
-// runImports runs all waiting imports, oldest first. A failed import does not delay the others.
-func (s *Server) runImports(ctx context.Context) error {
+// runAll runs all waiting imports, oldest first. A failed import does not delay the others.
+func (s *Imports) runAll(ctx context.Context) error {
 	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	if err != nil {
 		return err
@@ -47,15 +47,15 @@ func (s *Server) runImports(ctx context.Context) error {
 		if !imports[i].Finished.IsZero() {
 			continue
 		}
-		if err := s.runImport(ctx, imports[i].ID); err != nil {
+		if err := s.runOne(ctx, imports[i].ID); err != nil {
 			errs = append(errs, fmt.Errorf("import %s: %w", imports[i].ID, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// runImport adds the remaining feeds of an import.
-func (s *Server) runImport(ctx context.Context, id string) error {
+// runOne adds the remaining feeds of an import.
+func (s *Imports) runOne(ctx context.Context, id string) error {
 	imp, err := storage.Imports(s.Store).Read(ctx, id)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Server) runImport(ctx context.Context, id string) error {
 var errCancelled = errors.New("cancelled")
 
 // isCancelled reports whether an import is cancelled, without reading its list.
-func (s *Server) isCancelled(ctx context.Context, id string) (bool, error) {
+func (s *Imports) isCancelled(ctx context.Context, id string) (bool, error) {
 	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	at := slices.IndexFunc(imports, func(imp storage.Import) bool { return imp.ID == id })
 	return at >= 0 && imports[at].Cancel, err

@@ -8,42 +8,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func (s *Server) importLineRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/imports/{id}/lines", "list-import-lines", "Result of each feed of an import", 404, 503),
-		func(ctx context.Context, in *wire.ImportSearch) (*body[wire.ImportPage], error) {
-			page, err := s.ImportLines(ctx, *in)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.ImportPage]{Body: page}, nil
-		})
-	report := op("GET", "/api/imports/{id}/report", "report-import", "Result of each feed of an import, as CSV", 404, 503)
-	report.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
-		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
-	}}}
-	huma.Register(api, report, func(ctx context.Context, in *byID) (*huma.StreamResponse, error) {
-		write, err := s.ImportReport(ctx, in.ID)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return &huma.StreamResponse{Body: func(answer huma.Context) {
-			answer.SetHeader("Content-Type", "text/csv; charset=utf-8")
-			answer.SetHeader("Content-Disposition", `attachment; filename="import.csv"`)
-			write(answer.BodyWriter())
-		}}, nil
-	})
-}
-
-// ImportLines returns a page of the results of an import.
-func (s *Server) ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
+// Lines returns a page of the results of an import, or [storage.ErrNotFound].
+func (s *Imports) Lines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
 	page := wire.ImportPage{Lines: []wire.ImportLine{}}
 	last := 0
 	more, err := s.eachLine(ctx, q, func(i int, line wire.ImportLine) bool {
@@ -59,16 +31,16 @@ func (s *Server) ImportLines(ctx context.Context, q wire.ImportSearch) (wire.Imp
 	return page, err
 }
 
-// ImportReport returns a function that writes the results of an import as CSV. Cells that a spreadsheet would
-// evaluate are escaped.
-func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Writer) error, err error) {
-	if _, err := s.Import(ctx, id); err != nil {
+// Report returns a function that writes the results of an import as CSV, or [storage.ErrNotFound]. Cells that a
+// spreadsheet would evaluate are escaped.
+func (s *Imports) Report(ctx context.Context, in wire.ByID) (write func(io.Writer) error, err error) {
+	if _, err := s.Get(ctx, in); err != nil {
 		return nil, err
 	}
 	return func(to io.Writer) error {
 		file := csv.NewWriter(to)
 		file.Write([]string{"line", "url", "verdict", "detail", "status", "feed_id"})
-		_, err := s.eachLine(ctx, wire.ImportSearch{ID: id}, func(_ int, line wire.ImportLine) bool {
+		_, err := s.eachLine(ctx, wire.ImportSearch{ID: in.ID}, func(_ int, line wire.ImportLine) bool {
 			status := ""
 			if line.Status > 0 {
 				status = strconv.Itoa(line.Status)
@@ -85,7 +57,7 @@ func (s *Server) ImportReport(ctx context.Context, id string) (write func(io.Wri
 }
 
 // eachLine calls each with the matching lines until it returns false; more reports that.
-func (s *Server) eachLine(ctx context.Context, q wire.ImportSearch, each func(i int, line wire.ImportLine) bool) (more bool, err error) {
+func (s *Imports) eachLine(ctx context.Context, q wire.ImportSearch, each func(i int, line wire.ImportLine) bool) (more bool, err error) {
 	imp, err := storage.Imports(s.Store).Read(ctx, q.ID)
 	if err != nil {
 		return false, fmt.Errorf("import %s: %w", q.ID, err)

@@ -103,7 +103,7 @@ func TestImport_CancelKeepsAddedFeeds(t *testing.T) {
 	if a := w.request(t, "POST", "/api/imports/"+imp.ID+"/cancel", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)
 	}
-	if err := w.server.runImports(t.Context()); err != nil {
+	if err := w.server.Imports.runAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := getJSON[wire.Import](t, w, "/api/imports/"+imp.ID)
@@ -119,7 +119,7 @@ func TestImport_CancelKeepsAddedFeeds(t *testing.T) {
 	if again := w.begun(t, list.String()); again.ID != imp.ID || again.State != importRunning {
 		t.Fatalf("sent again it is %+v, want it running", again)
 	}
-	if err := w.server.runImports(t.Context()); err != nil {
+	if err := w.server.Imports.runAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	data, _ := json.Marshal(getJSON[wire.Import](t, w, "/api/imports/"+imp.ID))

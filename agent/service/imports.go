@@ -6,20 +6,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/opml"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
+// MaxImport is the maximum size of a list, in bytes. It also bounds the body of requests without a bound of
+// their own.
+const MaxImport = opml.MaxSize
+
 // Bounds of imports.
 const (
-	maxImport  = opml.MaxSize // bytes of a list
-	maxListed  = 200_000      // feeds of a list
-	maxWaiting = 20           // waiting imports
+	maxListed  = 200_000 // feeds of a list
+	maxWaiting = 20      // waiting imports
 )
 
 // The states of an import.
@@ -28,6 +28,15 @@ const (
 	importDone    = "done"
 	importEnded   = "cancelled"
 )
+
+// Imports imports lists of feeds in the background.
+type Imports struct {
+	*core
+	ready chan struct{} // notifies Run of a new import
+}
+
+// newImports returns an Imports.
+func newImports(c *core) *Imports { return &Imports{c, make(chan struct{}, 1)} }
 
 func importOf(imp storage.Import) wire.Import {
 	state := importRunning
@@ -43,49 +52,11 @@ func importOf(imp storage.Import) wire.Import {
 	}
 }
 
-func (s *Server) importRoutes(api huma.API) {
-	begin := op("POST", "/api/feeds/import", "import-feeds", "Import a list of feeds: OPML, or an address a line", 400, 413, 422, 429, 503)
-	begin.DefaultStatus = http.StatusAccepted
-	begin.Description = "Stores the list and returns its import immediately; poll the import until its state is done. Sending the same list again during the import starts nothing; later it starts a new import that adds the missing feeds."
-	huma.Register(api, begin, s.importFeeds)
-	huma.Register(api, op("GET", "/api/imports", "list-imports", "The last hundred imports, newest first", 503), s.listImports)
-	huma.Register(api, op("GET", "/api/imports/{id}", "get-import", "Progress or result of an import", 404, 503), s.getImport)
-	cancel := op("POST", "/api/imports/{id}/cancel", "cancel-import", "Cancel an import within seconds; feeds added before stay", 404, 503)
-	cancel.DefaultStatus = http.StatusAccepted
-	huma.Register(api, cancel, func(ctx context.Context, in *byID) (*body[wire.Import], error) {
-		imp, err := s.CancelImport(ctx, in.ID)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return &body[wire.Import]{Body: imp}, nil
-	})
-	s.importLineRoutes(api)
-}
-
-func (s *Server) importFeeds(ctx context.Context, in *struct {
-	Name    string `query:"name" maxLength:"255" doc:"Name of the list, such as its file name."`
-	RawBody []byte `contentType:"application/xml"`
-}) (*body[wire.Import], error) {
-	imp, err := s.StartImport(ctx, in.Name, in.RawBody)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Import]{Body: imp}, nil
-}
-
-// An InvalidListError states why a list of feeds is rejected.
-type InvalidListError struct{ Reason string }
-
-func (w *InvalidListError) Error() string { return w.Reason }
-
-// MaxImport is the maximum size of a list, in bytes.
-const MaxImport = maxImport
-
-// StartImport stores a list of feeds for RunImports. It returns an [*InvalidListError] if it can't be read or
-// is too large, and [ErrTooManyRequests] if too many imports wait. A list that is being imported is not
+// Start stores a list of feeds for [Imports.Run]. It returns an error of [KindInvalid] if the list can't be
+// read or is too large, and of [KindBusy] if too many imports wait. A list that is being imported is not
 // started again.
-func (s *Server) StartImport(ctx context.Context, name string, text []byte) (wire.Import, error) {
-	sum := sha256.Sum256(text)
+func (s *Imports) Start(ctx context.Context, in wire.ImportFeedsRequest) (wire.Import, error) {
+	sum := sha256.Sum256(in.RawBody)
 	id := hex.EncodeToString(sum[:8])
 	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	if err != nil {
@@ -101,40 +72,32 @@ func (s *Server) StartImport(ctx context.Context, name string, text []byte) (wir
 		}
 	}
 	if waiting >= maxWaiting {
-		return wire.Import{}, fmt.Errorf("%d imports are waiting already; retry when some are done: %w", waiting, ErrTooManyRequests)
+		return wire.Import{}, errorf(KindBusy, "%d imports are waiting already; retry when some are done: too many requests at once", waiting)
 	}
-	feeds, err := opml.Read(bytes.NewReader(text))
+	feeds, err := opml.Read(bytes.NewReader(in.RawBody))
 	if err != nil {
-		return wire.Import{}, &InvalidListError{err.Error()}
+		return wire.Import{}, errorf(KindInvalid, "%v", err)
 	}
 	if len(feeds) > maxListed {
-		return wire.Import{}, &InvalidListError{fmt.Sprintf("the list has %d feeds, more than %d: split it", len(feeds), maxListed)}
+		return wire.Import{}, errorf(KindInvalid, "the list has %d feeds, more than %d: split it", len(feeds), maxListed)
 	}
 	list, err := packList(feeds)
 	if err != nil {
 		return wire.Import{}, err
 	}
-	imp := storage.Import{ID: id, Name: name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
+	imp := storage.Import{ID: id, Name: in.Name, Started: s.Now(), Total: len(feeds), Lines: list.lines()}
 	if err := storage.Imports(s.Store).Put(ctx, imp); err != nil {
 		return wire.Import{}, err
 	}
 	select {
-	case s.importReady <- struct{}{}:
+	case s.ready <- struct{}{}:
 	default: // already notified
 	}
 	return importOf(imp), nil
 }
 
-func (s *Server) listImports(ctx context.Context, _ *struct{}) (*body[wire.Imports], error) {
-	all, err := s.Imports(ctx)
-	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Imports]{Body: all}, nil
-}
-
-// Imports returns the last hundred imports, newest first.
-func (s *Server) Imports(ctx context.Context) (wire.Imports, error) {
+// List returns the last hundred imports, newest first.
+func (s *Imports) List(ctx context.Context, _ wire.None) (wire.Imports, error) {
 	stored, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	all := wire.Imports{Imports: make([]wire.Import, len(stored))}
 	for i, imp := range stored {
@@ -143,32 +106,24 @@ func (s *Server) Imports(ctx context.Context) (wire.Imports, error) {
 	return all, err
 }
 
-func (s *Server) getImport(ctx context.Context, in *byID) (*body[wire.Import], error) {
-	imp, err := s.Import(ctx, in.ID)
+// Get returns the progress or result of an import, or [storage.ErrNotFound].
+func (s *Imports) Get(ctx context.Context, in wire.ByID) (wire.Import, error) {
+	imp, err := storage.Imports(s.Store).Read(ctx, in.ID)
 	if err != nil {
-		return nil, s.problem(err)
-	}
-	return &body[wire.Import]{Body: imp}, nil
-}
-
-// Import returns the progress or result of an import, or [storage.ErrNotFound].
-func (s *Server) Import(ctx context.Context, id string) (wire.Import, error) {
-	imp, err := storage.Imports(s.Store).Read(ctx, id)
-	if err != nil {
-		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)
+		return wire.Import{}, fmt.Errorf("import %s: %w", in.ID, err)
 	}
 	return importOf(imp), nil
 }
 
-// CancelImport cancels an import. An ended import stays unchanged.
-func (s *Server) CancelImport(ctx context.Context, id string) (wire.Import, error) {
-	imp, err := storage.Imports(s.Store).Read(ctx, id)
+// Cancel cancels an import, or returns [storage.ErrNotFound]. An ended import stays unchanged.
+func (s *Imports) Cancel(ctx context.Context, in wire.ByID) (wire.Import, error) {
+	imp, err := storage.Imports(s.Store).Read(ctx, in.ID)
 	if err == nil && imp.Finished.IsZero() {
 		imp.Cancel = true
-		err = storage.Imports(s.Store).Cancel(ctx, id)
+		err = storage.Imports(s.Store).Cancel(ctx, in.ID)
 	}
 	if err != nil {
-		return wire.Import{}, fmt.Errorf("import %s: %w", id, err)
+		return wire.Import{}, fmt.Errorf("import %s: %w", in.ID, err)
 	}
 	return importOf(imp), nil
 }

@@ -212,7 +212,7 @@ func TestImport_ResumesAfterCrash(t *testing.T) {
 		imp := w.begun(t, list.String())
 		for range 20 { // each process after it lives as long
 			store.left.Store(lives)
-			_ = w.server.runImports(t.Context())
+			_ = w.server.Imports.runAll(t.Context())
 		}
 		got := getJSON[wire.Import](t, w, "/api/imports/"+imp.ID)
 		want := wire.Import{ID: imp.ID, Name: "list", State: importDone, Started: now, Finished: now, Total: 2100, Done: 2100, Added: 2050, Existing: 50}

@@ -16,6 +16,13 @@ func (s *Server) routes() []route {
 		handle(wire.ExportFeeds, s.Feeds.Export),
 		handle(wire.ChangeFeeds, s.Bulk.Change),
 
+		handle(wire.ImportFeeds, s.Imports.Start),
+		handle(wire.ListImports, s.Imports.List),
+		handle(wire.GetImport, s.Imports.Get),
+		handle(wire.CancelImport, s.Imports.Cancel),
+		handle(wire.ListImportLines, s.Imports.Lines),
+		handleCSV(wire.ReportImport, "import.csv", s.Imports.Report),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

@@ -13,10 +13,9 @@ import (
 // scopes is the required scope of each operation. An operation that is not listed requires admin; a test
 // checks that all are listed.
 var scopes = map[string]access.Scope{
-	"report-import": access.Read, "list-imports": access.Read, "get-import": access.Read, "list-import-lines": access.Read,
 	"get-status": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
 
-	"test-fetch": access.Write, "cancel-import": access.Write, "import-feeds": access.Write, "discover-feeds": access.Write,
+	"test-fetch": access.Write, "discover-feeds": access.Write,
 }
 
 // prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.

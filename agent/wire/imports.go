@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
 
 // ImportResults are the results of adding several addresses.
 type ImportResults struct {
@@ -91,3 +95,26 @@ type Import struct {
 type Imports struct {
 	Imports []Import `json:"imports"`
 }
+
+// An ImportFeedsRequest uploads a list of feeds.
+type ImportFeedsRequest struct {
+	Name    string `query:"name" maxLength:"255" doc:"Name of the list, such as its file name."`
+	RawBody []byte `contentType:"application/xml"`
+}
+
+// The operations on imports.
+var (
+	ImportFeeds = Operation[ImportFeedsRequest, Import]{ID: "import-feeds", Method: "POST", Path: "/api/feeds/import", Tag: "imports", Scope: access.Write,
+		Summary: "Import a list of feeds: OPML, or an address a line", Errors: []int{400, 413, 422, 429, 503}, Status: 202,
+		Description: "Stores the list and returns its import immediately; poll the import until its state is done. Sending the same list again during the import starts nothing; later it starts a new import that adds the missing feeds."}
+	ListImports = Operation[None, Imports]{ID: "list-imports", Method: "GET", Path: "/api/imports", Tag: "imports", Scope: access.Read,
+		Summary: "The last hundred imports, newest first", Errors: []int{503}}
+	GetImport = Operation[ByID, Import]{ID: "get-import", Method: "GET", Path: "/api/imports/{id}", Tag: "imports", Scope: access.Read,
+		Summary: "Progress or result of an import", Errors: []int{404, 503}}
+	CancelImport = Operation[ByID, Import]{ID: "cancel-import", Method: "POST", Path: "/api/imports/{id}/cancel", Tag: "imports", Scope: access.Write,
+		Summary: "Cancel an import within seconds; feeds added before stay", Errors: []int{404, 503}, Status: 202}
+	ListImportLines = Operation[ImportSearch, ImportPage]{ID: "list-import-lines", Method: "GET", Path: "/api/imports/{id}/lines", Tag: "imports", Scope: access.Read,
+		Summary: "Result of each feed of an import", Errors: []int{404, 503}}
+	ReportImport = Operation[ByID, Document]{ID: "report-import", Method: "GET", Path: "/api/imports/{id}/report", Tag: "imports", Scope: access.Read,
+		Summary: "Result of each feed of an import, as CSV", Errors: []int{404, 503}, Type: "text/csv"}
+)

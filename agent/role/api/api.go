@@ -35,7 +35,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	defer server.Close()
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(server))))
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return server.RunImports(ctx) })
+	group.Go(func() error { return server.Imports.Run(ctx) })
 	group.Go(func() error { return server.Jobs.Run(ctx) })
 	group.Go(func() error { return server.RunStreams(ctx) })
 	group.Go(func() error { return service.Serve(ctx, o.Listen, handler, env.Log) })

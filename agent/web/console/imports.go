@@ -16,7 +16,8 @@ import (
 	"feedmesh/storage"
 )
 
-// An importSource imports lists of feeds. StartImport returns an [service.InvalidListError] for an invalid list.
+// An importSource imports lists of feeds. StartImport returns an error of [service.KindInvalid] for an invalid
+// list and of [service.KindBusy] if too many imports wait.
 type importSource interface {
 	StartImport(ctx context.Context, name string, list []byte) (wire.Import, error)
 	Imports(ctx context.Context) (wire.Imports, error)
@@ -75,26 +76,30 @@ func (c *console) imports(w http.ResponseWriter, r *http.Request) {
 func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
 	name, list, err := readList(w, r)
 	if err == nil && len(list) == 0 {
-		err = &service.InvalidListError{Reason: "No file was chosen, or it is empty."}
+		err = invalidList("No file was chosen, or it is empty.")
 	}
 	var imp wire.Import
 	if err == nil {
 		imp, err = c.source.StartImport(r.Context(), name, list)
 	}
-	var wrong *service.InvalidListError
 	var large *http.MaxBytesError
-	switch {
+	switch kind := service.KindOf(err); {
 	case err == nil:
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	case errors.As(err, &large):
 		c.noList(w, r, http.StatusRequestEntityTooLarge, "The list is larger than "+size(service.MaxImport)+": split it.")
-	case errors.As(err, &wrong):
-		c.noList(w, r, http.StatusUnprocessableEntity, wrong.Reason)
-	case errors.Is(err, service.ErrTooManyRequests):
+	case kind == service.KindInvalid:
+		c.noList(w, r, http.StatusUnprocessableEntity, err.Error())
+	case kind == service.KindBusy:
 		c.noList(w, r, http.StatusTooManyRequests, "Too many imports are queued. Retry when some have finished.")
 	default:
 		c.showUnavailable(w, r, err, "The store")
 	}
+}
+
+// invalidList returns the error of a form without a list.
+func invalidList(reason string) error {
+	return &service.Error{Kind: service.KindInvalid, Message: reason}
 }
 
 func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
@@ -112,7 +117,7 @@ func readList(w http.ResponseWriter, r *http.Request) (name string, list []byte,
 	r.Body = http.MaxBytesReader(w, r.Body, service.MaxImport+maxFormOverhead)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return "", nil, &service.InvalidListError{Reason: "The form has no file."}
+		return "", nil, invalidList("The form has no file.")
 	}
 	for {
 		part, err := parts.NextPart()
@@ -139,7 +144,7 @@ func listError(err error) error {
 	if err == nil || errors.As(err, &large) {
 		return err
 	}
-	return &service.InvalidListError{Reason: "The upload is incomplete."}
+	return invalidList("The upload is incomplete.")
 }
 
 // An importPage shows the outcome of each feed of a list.

@@ -122,7 +122,7 @@ func TestImports_UploadFile(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		status int
-	}{{&service.InvalidListError{Reason: evil}, 422}, {fmt.Errorf("x: %w", service.ErrTooManyRequests), 429}, {errors.New("dial tcp 127.0.0.1"), 503}} {
+	}{{&service.Error{Kind: service.KindInvalid, Message: evil}, 422}, {fmt.Errorf("x: %w", &service.Error{Kind: service.KindBusy}), 429}, {errors.New("dial tcp 127.0.0.1"), 503}} {
 		source.setErr = c.err
 		if r := upload(source, "list", "x", "y"); r.StatusCode != c.status || strings.Contains(body(t, r), "127.0.0.1") {
 			t.Errorf("%v: status %d, want %d", c.err, r.StatusCode, c.status)

@@ -199,3 +199,23 @@ func (a adapter) RefreshFeed(ctx context.Context, id string) error {
 	_, err := a.Feeds.Refresh(ctx, wire.ByID{ID: id})
 	return err
 }
+
+func (a adapter) StartImport(ctx context.Context, name string, list []byte) (wire.Import, error) {
+	return a.Server.Imports.Start(ctx, wire.ImportFeedsRequest{Name: name, RawBody: list})
+}
+
+func (a adapter) Imports(ctx context.Context) (wire.Imports, error) {
+	return a.Server.Imports.List(ctx, wire.None{})
+}
+
+func (a adapter) Import(ctx context.Context, id string) (wire.Import, error) {
+	return a.Server.Imports.Get(ctx, wire.ByID{ID: id})
+}
+
+func (a adapter) ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
+	return a.Server.Imports.Lines(ctx, q)
+}
+
+func (a adapter) CancelImport(ctx context.Context, id string) (wire.Import, error) {
+	return a.Server.Imports.Cancel(ctx, wire.ByID{ID: id})
+}
