@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,14 +20,37 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
+	"feedmesh/tests/chromium"
 )
 
-// build builds the program and returns its path.
+// programs is the folder of the program under test, which is built once for all tests.
+var programs string
+
+func TestMain(m *testing.M) {
+	var err error
+	if programs, err = os.MkdirTemp("", "feedmesh-tests"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	chromium.Close()
+	os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+var built = sync.OnceValues(func() (path string, err error) {
+	path = filepath.Join(programs, "agent")
+	if out, err := exec.Command("go", "build", "-o", path, "../agent").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the agent: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// build returns the path of the program.
 func build(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agent")
-	if out, err := exec.Command("go", "build", "-o", path, "../agent").CombinedOutput(); err != nil {
-		t.Fatalf("build the agent: %v\n%s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -142,6 +166,7 @@ func TestKill_TermSignalDrains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	t.Parallel()
 	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
 	feedServer := simulate.NewFeedServer(200, 20, time.Now().Add(-time.Hour))
 	base := serve(t, feedServer)
@@ -192,6 +217,7 @@ func TestBadInput_IsRejectedWithAMessage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	t.Parallel()
 	program, dir, addr := build(t), t.TempDir(), freeAddr(t)
 	p := spawn(t, program, dir, addr)
 	file := func(name, content string) string {
@@ -237,6 +263,7 @@ func TestBadInput_IsRejectedWithAMessage(t *testing.T) {
 
 // A private address is accepted, because names are resolved only by the fetch; its status shows the error.
 func TestFetch_PrivateAddressesAreRejected(t *testing.T) {
+	t.Parallel()
 	c := settings(t.TempDir())
 	c.AllowNet = nil
 	n := start(t, c, nil)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -39,18 +38,23 @@ func TestSearch_LateResponsesAreIgnored(t *testing.T) {
 	b.run(`{
 		const quick = window.fetch;
 		window.fetch = async (...args) => {
+			const first = decodeURIComponent(String(args[0].url ?? args[0])).includes("q=kubernetes");
+			if (first) window.sent = true;
 			const answer = await quick(...args);
-			if (decodeURIComponent(String(args[0].url ?? args[0])).includes("q=kubernetes")) await new Promise(done => setTimeout(done, 1500));
+			if (first) {
+				await new Promise(done => setTimeout(done, 1500));
+				setTimeout(() => { window.arrived = true; }, 200); // when the page has seen it
+			}
 			return answer;
 		};
 	}`)
 	b.run(`document.querySelector("#q").focus()`)
 	b.types("kubernetes")
-	time.Sleep(300 * time.Millisecond) // the first request is in progress
+	b.until("the first request is in progress", `window.sent`)
 	b.run(`document.querySelector("#q").select()`)
 	b.types("btrfs")
 	b.until("the newer response is shown", titles+`.length === 1 && `+titles+`[0].includes("Btrfs")`)
-	time.Sleep(2 * time.Second) // the older response has arrived by now
+	b.until("the older response has arrived", `window.arrived`)
 	if got := evaluate[[]string](b, titles); len(got) != 1 || !strings.Contains(got[0], "Btrfs") {
 		t.Errorf("got %q, want the results of the last input", got)
 	}

@@ -31,10 +31,10 @@ type tab struct {
 // pageTimeout is the timeout of a wait for a page.
 const pageTimeout = 20 * time.Second
 
-// open starts a browser with an empty tab for the shared node.
+// open opens an empty tab for the shared node.
 func open(t testing.TB) *tab { return openAt(t, sharedTestbed(t).address) }
 
-// openAt starts a browser with an empty tab, 1280 by 900, for the console at a URL.
+// openAt opens an empty tab, 1280 by 900, for the console at a URL.
 func openAt(t testing.TB, base string) *tab {
 	t.Helper()
 	b := &tab{t: t, ctx: chromium.Open(t, 3*time.Minute), base: base}

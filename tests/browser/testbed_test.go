@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
+	"feedmesh/tests/chromium"
 )
 
 // A testbed is a node that has read the newsroom.
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 	for i := range clean {
 		clean[len(clean)-1-i]()
 	}
+	chromium.Close()
 	os.Exit(code)
 }
 
@@ -94,7 +96,7 @@ func (w testbed) read(ctx context.Context, tag string) error {
 	if _, err := service.Call(ctx, w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: w.room.addresses(), Tags: []string{tag}}}); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		status, err := w.Status(ctx)
 		if err != nil {
 			return err
