@@ -98,6 +98,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	t.Parallel()
 	samples := documents(t)
 	clock := new(skewed)
 	c := settings(t.TempDir())

@@ -85,6 +85,7 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	t.Parallel()
 	if err := simulate.SeveralHosts(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
 	}

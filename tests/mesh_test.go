@@ -38,6 +38,7 @@ func outside(t *testing.T) []config.Address {
 }
 
 func TestMesh_AgentsShareTheWork(t *testing.T) {
+	t.Parallel()
 	nats := outside(t)
 	home := settings(t.TempDir())
 	home.NATS, home.Roles = nats, []string{"schedule", "parse", "cluster", "store", "index", "api"}
@@ -66,6 +67,7 @@ func TestMesh_AgentsShareTheWork(t *testing.T) {
 }
 
 func TestMesh_HasOneStore(t *testing.T) {
+	t.Parallel()
 	nats := outside(t)
 	first := settings(t.TempDir())
 	first.NATS = nats

@@ -93,6 +93,7 @@ func pages(n int) http.HandlerFunc {
 }
 
 func TestNewsboat_GoogleReaderAPI(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(3)) + "/feed")
 	n.waitSettled(time.Minute)
@@ -122,6 +123,7 @@ feedhq-show-special-feeds no
 }
 
 func TestNewsboat_Outputs(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(5)) + "/feed")
 	n.waitSettled(time.Minute)

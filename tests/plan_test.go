@@ -104,6 +104,7 @@ func TestThePlan_IsKeptWithinRequestLimits(t *testing.T) {
 
 	c.Schedule.HostSpacing = *planSpace
 	n = start(t, c, clock.now)
+	load := startProbe(t)
 	began := clock.now()
 	clock.hurry(*planSpeed)
 	warm := *planFor / 5
@@ -138,14 +139,16 @@ func TestThePlan_IsKeptWithinRequestLimits(t *testing.T) {
 		t.Errorf("got %d overlapping requests to a host, want none", after.Overlaps-before.Overlaps)
 	}
 	// The web records when requests arrive: a difference in the latency of two requests is multiplied by the speed of
-	// the clock. A spacing of 20 s, a third of a second of real time, leaves 50 ms for it.
-	if least := leastSpacing(t, log, began); least < 0.85*planSpace.Seconds() {
-		t.Errorf("two requests to a host are %.2f s apart, want %v", least, *planSpace)
+	// the clock. A spacing of 20 s, a third of a second of real time, leaves 50 ms for it, and as long as other load
+	// delays requests.
+	late := time.Duration(float64(load.delay()) * *planSpeed)
+	if least := leastSpacing(t, log, began); least < 0.85*planSpace.Seconds()-late.Seconds() {
+		t.Errorf("two requests to a host are %.2f s apart, want %v; load delays requests by up to %v", least, *planSpace, late)
 	}
 	if after.Conditional < 0.99 {
 		t.Errorf("%.2f %% of the polls after the first are conditional, want 99 %%", 100*after.Conditional)
 	}
-	if early := earlyPolls(t, log, began); early > 0 || after.Early > 0 {
+	if early := earlyPolls(t, log, began, late); early > 0 || after.Early > 0 {
 		t.Errorf("%d feeds were polled sooner than the shortest interval, %d before Retry-After; want none, restart or not", early, after.Early)
 	}
 }
@@ -206,11 +209,11 @@ func leastSpacing(t *testing.T, log string, since time.Time) float64 {
 }
 
 // earlyPolls returns the number of feeds polled sooner than the shortest interval of the plan and its jitter
-// allow.
-func earlyPolls(t *testing.T, log string, since time.Time) (early int) {
+// allow, where requests arrive up to a time late.
+func earlyPolls(t *testing.T, log string, since time.Time, late time.Duration) (early int) {
 	last := map[int]time.Time{}
 	eachVisit(t, log, since, func(v simulate.Visit) {
-		if before, ok := last[v.Feed]; ok && v.Start.Sub(before) < 225*time.Second*94/100 {
+		if before, ok := last[v.Feed]; ok && v.Start.Sub(before) < 225*time.Second*94/100-late {
 			early++
 		}
 		last[v.Feed] = v.Start

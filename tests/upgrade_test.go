@@ -59,6 +59,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the previous version")
 	}
+	t.Parallel()
 	program, err := engines.BuildPrevious(t.TempDir(), "")
 	if errors.Is(err, engines.ErrNoHistory) {
 		t.Skip("SKIPPED, NOT TESTED: ", err)

@@ -27,6 +27,7 @@ import (
 // without a content security policy. No script may run, no request may leave except for images, and no
 // navigation may happen. Uncleaned, many of them must run: otherwise the test would be blind.
 func TestClean_NothingRunsInABrowser(t *testing.T) {
+	t.Parallel()
 	raw := attacks(t)
 	b := openBrowser(t)
 
