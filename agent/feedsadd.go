@@ -91,14 +91,14 @@ func (c *addCommand) discover(ctx context.Context, p *program, client *service.C
 			urls = append(urls, url)
 			continue
 		}
-		found, failure := client.Discover(ctx, url)
+		found, failure := service.Call(ctx, client, wire.DiscoverFeeds, wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: url}})
 		if failure != nil {
 			return nil, failure
 		}
 		switch {
-		case found.Kind == service.KindFeed:
+		case found.Kind == wire.KindFeed:
 			urls = append(urls, url)
-		case found.Kind == service.KindUnreachable:
+		case found.Kind == wire.KindUnreachable:
 			p.notice("%s cannot be fetched (%s); added anyway, to be polled later", url, found.Problem)
 			urls = append(urls, url)
 		case len(found.Feeds) == 0:

@@ -54,10 +54,10 @@ func (c *testCommand) test(ctx context.Context, client *service.Client) (wire.Fe
 	if err != nil {
 		return wire.FetchTest{}, err
 	}
-	result, err := client.TestFetch(ctx, wire.FetchTestRequest{Feed: id, Compare: c.Compare})
+	result, err := service.Call(ctx, client, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{Feed: id, Compare: c.Compare}})
 	var refusal *service.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && strings.ContainsAny(c.ID, ".:/") {
-		return client.TestFetch(ctx, wire.FetchTestRequest{URL: c.ID, Compare: c.Compare})
+		return service.Call(ctx, client, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{URL: c.ID, Compare: c.Compare}})
 	}
 	return result, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -28,7 +29,7 @@ func (c *statusCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	status, err := client.Status(ctx)
+	status, err := service.Call(ctx, client, wire.GetStatus, wire.None{})
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_, err := p.Status(ctx)
+		_, err := service.Call(ctx, p.Client, wire.GetStatus, wire.None{})
 		cancel()
 		if err == nil {
 			return p

@@ -102,7 +102,7 @@ func (r *running) add(urls ...string) {
 
 func (r *running) status() wire.Status {
 	r.t.Helper()
-	s, err := r.Status(r.t.Context())
+	s, err := service.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

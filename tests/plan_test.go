@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -180,7 +181,7 @@ func plantFeeds(t *testing.T, dir string, web *simulate.Web, port int) {
 func waitPolled(t *testing.T, n *running, feeds int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Hour); ; time.Sleep(time.Second) {
-		status, err := n.Status(t.Context())
+		status, err := service.Call(t.Context(), n.Client, wire.GetStatus, wire.None{})
 		if err == nil && status.Feeds.Polled >= int64(feeds) && !busy(status) {
 			return
 		}

@@ -42,7 +42,7 @@ func previousAgent(t *testing.T, program, data string) (*running, func()) {
 	r := &running{Client: client, t: t, stop: stop}
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if _, err := client.Status(t.Context()); err == nil {
+		if _, err := service.Call(t.Context(), client, wire.GetStatus, wire.None{}); err == nil {
 			return r, stop
 		}
 		if !p.Running() || time.Now().After(deadline) {

@@ -129,7 +129,7 @@ func eventually(t *testing.T, what string, state func() bool) {
 func (r *running) waitIdle(items int64) {
 	r.t.Helper()
 	eventually(r.t, fmt.Sprintf("%d items stored and searchable, empty queues", items), func() bool {
-		s, err := r.Status(r.t.Context())
+		s, err := service.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestRun_CrawlOnlyNeedsNoDataFolder(t *testing.T) {
 	center := start(t, others)
 	center.add(web.URL)
 	center.waitIdle(testItems)
-	s, err := center.Status(t.Context())
+	s, err := service.Call(t.Context(), center.Client, wire.GetStatus, wire.None{})
 	if err != nil || len(s.Agents) != 2 {
 		t.Errorf("got agents %+v, %v; want two", s.Agents, err)
 	}

@@ -178,7 +178,7 @@ func TestRules_ApplyToNewItems(t *testing.T) {
 		}
 	}
 	eventually(t, "the new items are stored", func() bool {
-		s, err := r.Status(t.Context())
+		s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 		return err == nil && s.Items == testItems+testFeeds && s.Indexed == s.Items
 	})
 	if r.newestHasParagraphs() {

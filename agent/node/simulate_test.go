@@ -8,6 +8,8 @@ import (
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/work"
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 )
@@ -20,7 +22,7 @@ func TestSimulate_FeedsPolledAcrossRestart(t *testing.T) {
 	for range 2 {
 		r := start(t, c)
 		eventually(t, "20 feeds polled and their items stored", func() bool {
-			s, err := r.Status(t.Context())
+			s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 			return err == nil && s.Feeds.Stored == 20 && s.Feeds.Polled >= 18 && s.Items > 200 && s.Feeds.Failing <= 2
 		})
 		r.stop()

@@ -11,6 +11,8 @@ import (
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/work"
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 )
@@ -68,7 +70,7 @@ func TestRun_FirstStartImportsStarter(t *testing.T) {
 	c.Starter, c.Roles = true, []string{"store", "api"} // without crawl: tests use no external network
 	for range 2 {
 		r := start(t, c)
-		s, err := r.Status(t.Context())
+		s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 		if err != nil || s.Feeds.Stored < 35 {
 			t.Errorf("got %d feeds, %v; want the starter list", s.Feeds.Stored, err)
 		}

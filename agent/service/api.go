@@ -104,12 +104,11 @@ type Server struct {
 	SavedSearches *SavedSearches
 	Spam          *Spam
 
-	fetchTests runningTests // running fetch tests
-
-	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
-
-	activity activityCache
-	streams  *streams
+	Discovery  *Discovery
+	FetchTests *FetchTests
+	Status     *Status
+	Statistics *Statistics
+	Events     *Events
 
 	tokens         *access.TokenStore
 	requestLimiter *access.Limiter // by client
@@ -122,16 +121,17 @@ func New(d Deps) *Server {
 	feeds := &Feeds{c}
 	tokens := access.NewTokenStore(d.Store, d.Token)
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
+	status := &Status{c}
 	return &Server{
 		core: c, Bulk: newBulk(feeds), Feeds: feeds, Imports: newImports(c), Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, Rules: &Rules{c},
 		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
-		comparisons: make(chan struct{}, 1),
-		tokens:      tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
+		Status: status, Statistics: &Statistics{core: c}, Events: &Events{c, status, newStreams()},
+		tokens: tokens, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
 		requestLimiter: access.NewLimiter(float64(d.RequestsPerClient), burst*d.RequestsPerClient),
-		streams:        newStreams(),
 	}
 }
 
@@ -158,12 +158,6 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	cfg.Components.SecuritySchemes = schemes
 	api := humago.New(mux, cfg)
 
-	s.testRoutes(api)
-	s.discoverRoutes(api)
-	s.meshRoutes(api)
-	s.statisticsRoutes(api)
-	s.eventRoutes(api)
-
 	for _, r := range s.routes() {
 		r.register(api, s)
 	}
@@ -179,28 +173,6 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux.Handle("/", pages)
 	return s.guarded(mux, scopesOf(api, s.scopeTable()))
 }
-
-// op describes an operation and the statuses that any operation may answer with. Its scope is in [scopes].
-func op(method, path, name, summary string, errors ...int) huma.Operation {
-	o := huma.Operation{Method: method, Path: path, OperationID: name, Summary: summary, Security: securityOf(name),
-		Errors:       append(errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
-		MaxBodyBytes: MaxImport, BodyReadTimeout: time.Minute}
-	switch method {
-	case http.MethodGet:
-		o.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
-	case http.MethodPost:
-		o.Parameters = []*huma.Param{&idempotencyParam}
-		o.Errors = append(o.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
-	}
-	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch { // these have bodies
-		o.Errors = append(o.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-	}
-	return o
-}
-
-// idempotencyParam describes the header that makes a POST idempotent.
-var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
 
 // statusGone is the status of a response whose client has disconnected.
 const statusGone = 499
@@ -220,8 +192,6 @@ func (s *Server) problem(err error) error {
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
-	case errors.Is(err, ErrTooManyRequests):
-		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, workbench.ErrBusy):
 		return huma.Error429TooManyRequests(err.Error())
 	case errors.Is(err, context.Canceled):

@@ -58,24 +58,6 @@ func (p *Problem) Error() string {
 	return p.Detail + ": " + strings.Join(p.Details, "; ")
 }
 
-// call sends a request and decodes its response. An [io.Reader] as the body is sent as a list of feeds, bytes
-// as text, all else as JSON.
-func call[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
-	var answer T
-	resp, err := c.send(ctx, method, path, query, body)
-	if err != nil {
-		return answer, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return answer, c.decodeProblem(resp)
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return answer, c.errNotFeedmesh(resp)
-	}
-	return answer, nil
-}
-
 // pollUntilDone calls get until runs returns false, with a delay from 20 ms that doubles up to one second. It
 // calls each with every result before that.
 func pollUntilDone[T any](ctx context.Context, get func() (T, error), runs func(T) bool, each func(T)) (T, error) {
@@ -93,6 +75,7 @@ func pollUntilDone[T any](ctx context.Context, get func() (T, error), runs func(
 	}
 }
 
+// send sends a request. An [io.Reader] as the body is sent as a list of feeds, bytes as text, all else as JSON.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
 	target := c.base + path
 	if len(query) > 0 {

@@ -5,17 +5,10 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"feedmesh/agent/wire"
 )
-
-// Status returns the state of the mesh.
-func (c *Client) Status(ctx context.Context) (wire.Status, error) {
-	return call[wire.Status](ctx, c, "GET", "/api/status", nil, nil)
-}
 
 // Readiness states whether a node is ready, and the health of each dependency.
 type Readiness struct {
@@ -41,18 +34,4 @@ func (c *Client) Ready(ctx context.Context) (Readiness, error) {
 	}
 	r.At, _ = http.ParseTime(resp.Header.Get("Date"))
 	return r, nil
-}
-
-func set(q url.Values, name, value string) {
-	if value != "" {
-		q.Set(name, value)
-	}
-}
-
-// Statistics returns what came in the last days, 1 to 90, and how feeds are read.
-// The zone is named as Europe/Berlin; it is UTC if it is empty.
-func (c *Client) Statistics(ctx context.Context, days int, zone string) (wire.Statistics, error) {
-	q := url.Values{"days": {strconv.Itoa(days)}}
-	set(q, "zone", zone)
-	return call[wire.Statistics](ctx, c, "GET", "/api/statistics", q, nil)
 }

@@ -61,7 +61,10 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			_, err := Call(ctx, c, wire.ListImportLines, wire.ImportSearch{ID: "a", Outcome: wire.ImportInvalid, After: 7, Limit: 5})
 			return err
 		}},
-		{"POST /api/feeds/discover", func() error { _, err := c.Discover(ctx, "u"); return err }},
+		{"POST /api/feeds/discover", func() error {
+			_, err := Call(ctx, c, wire.DiscoverFeeds, wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: "u"}})
+			return err
+		}},
 		{"PATCH /api/feeds/a", func() error { _, err := Call(ctx, c, wire.SetFeed, wire.SetFeedRequest{ID: "a"}); return err }},
 		{"GET /api/proxies", func() error { _, err := Call(ctx, c, wire.ListProxies, wire.None{}); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := Call(ctx, c, wire.SetProxy, wire.SetProxyRequest{ID: "a"}); return err }},
@@ -81,7 +84,7 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 			return err
 		}},
 		{"GET /api/items/a", func() error { _, err := Call(ctx, c, wire.GetItem, wire.ByID{ID: "a"}); return err }},
-		{"GET /api/status", func() error { _, err := c.Status(ctx); return err }},
+		{"GET /api/status", func() error { _, err := Call(ctx, c, wire.GetStatus, wire.None{}); return err }},
 		{"GET /api/quarantine?after=7&limit=5", func() error {
 			_, err := Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{After: 7, Limit: 5})
 			return err
@@ -187,7 +190,7 @@ func TestClient_DetectsForeignServer(t *testing.T) {
 	}
 	for _, s := range cases {
 		c, _ := answering(t, s.status, s.header, s.answer)
-		if _, err := c.Status(t.Context()); err == nil || !strings.Contains(err.Error(), s.want) {
+		if _, err := Call(t.Context(), c, wire.GetStatus, wire.None{}); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("status: got %v, want %q", err, s.want)
 		}
 		if _, err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), s.want) {
@@ -207,12 +210,12 @@ func TestClient_ReadsFailedReadiness(t *testing.T) {
 func TestClient_ReportsUnreachableNode(t *testing.T) {
 	c, _ := answering(t, 200, nil, "{}")
 	c.base = "http://127.0.0.1:1"
-	if _, err := c.Status(t.Context()); err == nil || err.Error() != "no node answers at http://127.0.0.1:1: is one running? start one with: agent" {
+	if _, err := Call(t.Context(), c, wire.GetStatus, wire.None{}); err == nil || err.Error() != "no node answers at http://127.0.0.1:1: is one running? start one with: agent" {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Status(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := Call(ctx, c, wire.GetStatus, wire.None{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's end", err)
 	}
 	for _, address := range []string{"", "host:80", "ftp://host", "/path", "http://"} {

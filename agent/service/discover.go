@@ -6,20 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/discover"
 	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
-)
-
-// The kinds of addresses.
-const (
-	KindFeed        = "feed"
-	KindPage        = "page"        // searched for feeds
-	KindUnreachable = "unreachable" // see Problem
 )
 
 // Bounds of a discovery.
@@ -29,50 +20,40 @@ const (
 	discoverTimeout = 25 * time.Second // timeout of the whole discovery
 )
 
-func (s *Server) discoverRoutes(api huma.API) {
-	find := op("POST", "/api/feeds/discover", "discover-feeds", "Find the feeds at an address: a feed, or a web page", 400, 422, 503)
-	find.Description = "Fetches the address and at most eight candidates, and adds nothing."
-	huma.Register(api, find, func(ctx context.Context, in *body[struct {
-		URL string `json:"url" minLength:"1" maxLength:"4096"`
-	}]) (*body[wire.Discovery], error) {
-		found, err := s.Discover(ctx, in.Body.URL)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return &body[wire.Discovery]{Body: found}, nil
-	})
-}
+// Discovery finds feeds.
+type Discovery struct{ *core }
 
-// Discover fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the
-// store are returned as an error.
-func (s *Server) Discover(ctx context.Context, address string) (wire.Discovery, error) {
+// Find fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the store
+// are returned as an error.
+func (d *Discovery) Find(ctx context.Context, in wire.DiscoverRequest) (wire.Discovery, error) {
+	address := in.Body.URL
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	canonical, err := storage.CanonicalURL(address)
 	if err != nil {
-		return wire.Discovery{URL: address, Kind: KindUnreachable, Feeds: []wire.Candidate{}, Problem: err.Error()}, nil
+		return wire.Discovery{URL: address, Kind: wire.KindUnreachable, Feeds: []wire.Candidate{}, Problem: err.Error()}, nil
 	}
-	found := wire.Discovery{URL: canonical, Kind: KindPage, Feeds: []wire.Candidate{}}
-	first, page, err := s.probe(ctx, canonical)
+	found := wire.Discovery{URL: canonical, Kind: wire.KindPage, Feeds: []wire.Candidate{}}
+	first, page, err := d.probe(ctx, canonical)
 	var unread *feed.Error
 	switch {
 	case err == nil:
-		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
+		found.Kind, found.Feeds = wire.KindFeed, []wire.Candidate{first}
 	case errors.As(err, &unread) && isDamaged(unread):
 		first.Problem = err.Error()
-		found.Kind, found.Feeds = KindFeed, []wire.Candidate{first}
+		found.Kind, found.Feeds = wire.KindFeed, []wire.Candidate{first}
 	case errors.As(err, &unread):
-		found.Feeds = s.probePage(ctx, page)
+		found.Feeds = d.probePage(ctx, page)
 		if len(found.Feeds) == 0 {
 			found.Problem = fmt.Sprintf("no feed was found: %v; the page links to none, and none is at the usual paths", unread)
 		}
 	default:
-		found.Kind, found.Problem = KindUnreachable, err.Error()
+		found.Kind, found.Problem = wire.KindUnreachable, err.Error()
 	}
 	for i := range found.Feeds {
 		c := &found.Feeds[i]
 		c.FeedID = storage.FeedID(c.URL)
-		_, err := s.Store.Feed(ctx, c.FeedID)
+		_, err := d.Store.Feed(ctx, c.FeedID)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return wire.Discovery{}, err
 		}
@@ -93,14 +74,14 @@ type fetched struct {
 }
 
 // probe fetches and parses a document. The error is a [*feed.Error] if the document is not a readable feed.
-func (s *Server) probe(ctx context.Context, address string) (wire.Candidate, fetched, error) {
+func (d *Discovery) probe(ctx context.Context, address string) (wire.Candidate, fetched, error) {
 	c := wire.Candidate{URL: address}
-	d, err := s.Fetcher.Fetch(ctx, fetch.Request{URL: address}, s.Now())
+	answer, err := d.Fetcher.Fetch(ctx, fetch.Request{URL: address}, d.Now())
 	if err != nil {
 		return c, fetched{}, err
 	}
-	doc := fetched{url: d.URL, contentType: d.ContentType}
-	if doc.body, err = fetch.Decompress(d.Body, maxProbeBytes); err != nil {
+	doc := fetched{url: answer.URL, contentType: answer.ContentType}
+	if doc.body, err = fetch.Decompress(answer.Body, maxProbeBytes); err != nil {
 		return c, doc, err
 	}
 	read, err := feed.Parse(doc.body, doc.contentType, doc.url)
@@ -119,7 +100,7 @@ func (s *Server) probe(ctx context.Context, address string) (wire.Candidate, fet
 // probePage returns the feeds of a page: those it links to or, without any, those at well-known paths. A
 // guessed address is returned only if it is a feed; an address that the page names as its feed is returned
 // even if it can't be read.
-func (s *Server) probePage(ctx context.Context, page fetched) []wire.Candidate {
+func (d *Discovery) probePage(ctx context.Context, page fetched) []wire.Candidate {
 	feeds := []wire.Candidate{}
 	looks, seen := 0, map[string]bool{} // addresses already probed, before and after redirects
 	try := func(address, title string, named bool) {
@@ -130,7 +111,7 @@ func (s *Server) probePage(ctx context.Context, page fetched) []wire.Candidate {
 		seen[address] = true
 		c := wire.Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
 		if looks++; looks <= maxProbes {
-			read, doc, err := s.probe(ctx, address)
+			read, doc, err := d.probe(ctx, address)
 			if err == nil && doc.url != address && seen[doc.url] {
 				return
 			}

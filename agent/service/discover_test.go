@@ -66,7 +66,7 @@ func aSite(t *testing.T) *site {
 
 func discovered(t *testing.T, w *testbed, address string) wire.Discovery {
 	t.Helper()
-	d, err := w.server.Discover(t.Context(), address)
+	d, err := w.server.Discovery.Find(t.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestDiscover_ReadsFeedsOfPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := discovered(t, w, s.URL+"#top")
-	if got.Kind != KindPage || got.URL != s.URL+"/" || len(got.Feeds) != 3 {
+	if got.Kind != wire.KindPage || got.URL != s.URL+"/" || len(got.Feeds) != 3 {
 		t.Fatalf("got %+v, want a page with three feeds", got)
 	}
 	rss, atom, away := got.Feeds[0], got.Feeds[1], got.Feeds[2]
@@ -98,10 +98,10 @@ func TestDiscover_ReadsFeedsOfPage(t *testing.T) {
 func TestDiscover_DetectsFeed(t *testing.T) {
 	t.Parallel()
 	w, s := newTestbed(t), aSite(t)
-	if got := discovered(t, w, s.URL+"/feed"); got.Kind != KindFeed || len(got.Feeds) != 1 || got.Feeds[0].Title != "News" || s.asked.Load() != 1 {
+	if got := discovered(t, w, s.URL+"/feed"); got.Kind != wire.KindFeed || len(got.Feeds) != 1 || got.Feeds[0].Title != "News" || s.asked.Load() != 1 {
 		t.Errorf("got %+v after %d requests, want the feed after one", got, s.asked.Load())
 	}
-	if got := discovered(t, w, s.URL+"/broken"); got.Kind != KindFeed || len(got.Feeds) != 1 || !strings.Contains(got.Feeds[0].Problem, "the document ends before its first item") {
+	if got := discovered(t, w, s.URL+"/broken"); got.Kind != wire.KindFeed || len(got.Feeds) != 1 || !strings.Contains(got.Feeds[0].Problem, "the document ends before its first item") {
 		t.Errorf("broken feed: got %+v, want the feed with its error", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestDiscover_DetectsFeed(t *testing.T) {
 func TestDiscover_TriesWellKnownPaths(t *testing.T) {
 	t.Parallel()
 	w, s := newTestbed(t), aSite(t)
-	if got := discovered(t, w, s.URL+"/silent/"); got.Kind != KindPage || len(got.Feeds) != 1 || got.Feeds[0].URL != s.URL+"/silent/rss.xml" {
+	if got := discovered(t, w, s.URL+"/silent/"); got.Kind != wire.KindPage || len(got.Feeds) != 1 || got.Feeds[0].URL != s.URL+"/silent/rss.xml" {
 		t.Errorf("got %+v, want the feed beside the page", got)
 	}
 	before := s.asked.Load()
@@ -124,9 +124,9 @@ func TestDiscover_ReportsReason(t *testing.T) {
 	t.Parallel()
 	w, s := newTestbed(t), aSite(t)
 	for address, want := range map[string][2]string{
-		s.URL + "/nowhere":            {KindUnreachable, "404"},
-		"nonsense":                    {KindUnreachable, "is not a web address"},
-		"http://169.254.169.254/meta": {KindUnreachable, "169.254.169.254"},
+		s.URL + "/nowhere":            {wire.KindUnreachable, "404"},
+		"nonsense":                    {wire.KindUnreachable, "is not a web address"},
+		"http://169.254.169.254/meta": {wire.KindUnreachable, "169.254.169.254"},
 	} {
 		if got := discovered(t, w, address); got.Kind != want[0] || !strings.Contains(got.Problem, want[1]) || got.Feeds == nil {
 			t.Errorf("%s: got %+v, want %v", address, got, want)
@@ -140,7 +140,7 @@ func TestDiscover_ReportsReason(t *testing.T) {
 		fmt.Fprint(w, "<html><body>hello</body></html>")
 	}))
 	defer alone.Close()
-	if got := discovered(t, w, alone.URL); got.Kind != KindPage || len(got.Feeds) != 0 || !strings.Contains(got.Problem, "no feed was found: ") {
+	if got := discovered(t, w, alone.URL); got.Kind != wire.KindPage || len(got.Feeds) != 0 || !strings.Contains(got.Problem, "no feed was found: ") {
 		t.Errorf("a page without feeds: got %+v", got)
 	}
 }

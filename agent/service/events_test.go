@@ -22,7 +22,7 @@ type listener struct {
 	end   func()
 }
 
-// listen opens a stream of events and reads their names and data. RunStreams must publish to it.
+// listen opens a stream of events and reads their names and data. Run must publish to it.
 func (w *testbed) listen(t *testing.T) *listener {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -66,11 +66,11 @@ func (w *testbed) runStreams(t *testing.T) (stop func()) {
 	w.mesh.events = make(chan subjects.Event, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- w.server.RunStreams(ctx) }()
+	go func() { done <- w.server.Events.Run(ctx) }()
 	stop = func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("RunStreams failed: %v", err)
+			t.Errorf("Run failed: %v", err)
 		}
 		done <- nil
 	}
@@ -200,7 +200,7 @@ func TestStreams_SlowClientsDoNotBlock(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 300-maxClientStreams || w.server.streams.count() != maxClientStreams {
-		t.Errorf("%d of 300 were rejected and %d are open, want all but %d rejected", refused, w.server.streams.count(), maxClientStreams)
+	if refused != 300-maxClientStreams || w.server.Events.streams.count() != maxClientStreams {
+		t.Errorf("%d of 300 were rejected and %d are open, want all but %d rejected", refused, w.server.Events.streams.count(), maxClientStreams)
 	}
 }

@@ -36,7 +36,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 	if err := client.Events(t.Context(), func(wire.StreamEvent) {}); err == nil {
 		t.Error("a node that ends has no stream, and the client heard of no error")
 	}
-	if got, err := client.Statistics(t.Context(), 7, "Asia/Tokyo"); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {
+	if got, err := Call(t.Context(), client, wire.GetStatistics, wire.StatisticsRequest{Days: 7, Zone: "Asia/Tokyo"}); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {
 		t.Errorf("got %+v, %v; want seven days of Tokyo", got, err)
 	}
 }

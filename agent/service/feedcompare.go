@@ -14,16 +14,16 @@ const comparedPairs = 20
 
 // compareParsers returns the second opinion on a document. One comparison runs at a time in a process, because
 // the other parser may need [compare.MaxMemory].
-func (s *Server) compareParsers(ctx context.Context, document []byte, ours []feed.Entry) wire.Comparison {
+func (t *FetchTests) compareParsers(ctx context.Context, document []byte, ours []feed.Entry) wire.Comparison {
 	c := wire.Comparison{Parser: gofeedVersion(), Pairs: []compare.EntryPair{}}
 	select {
-	case s.comparisons <- struct{}{}:
-		defer func() { <-s.comparisons }()
+	case t.comparisons <- struct{}{}:
+		defer func() { <-t.comparisons }()
 	case <-ctx.Done():
 		c.Error = ctx.Err().Error()
 		return c
 	}
-	theirs, err := compare.Parser{Command: s.CompareCommand}.Parse(ctx, document)
+	theirs, err := compare.Parser{Command: t.CompareCommand}.Parse(ctx, document)
 	if err != nil {
 		c.Error = err.Error()
 		return c

@@ -21,13 +21,3 @@ func ChangeFeeds(ctx context.Context, c *Client, b wire.BulkChange) (wire.BulkRe
 		}
 	}
 }
-
-// TestFetch fetches a feed or an address in the way that a crawl does.
-func (c *Client) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
-	return call[wire.FetchTest](ctx, c, "POST", "/api/feeds/test-fetch", nil, in)
-}
-
-// Discover returns the feeds at an address, without adding any.
-func (c *Client) Discover(ctx context.Context, address string) (wire.Discovery, error) {
-	return call[wire.Discovery](ctx, c, "POST", "/api/feeds/discover", nil, map[string]string{"url": address})
-}

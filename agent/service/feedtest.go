@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/discover"
@@ -31,9 +29,6 @@ const (
 	maxFetchTests = 8   // concurrent tests of a process
 )
 
-// ErrTooManyRequests reports that too many operations of one kind run; retry later.
-var ErrTooManyRequests = errors.New("too many requests at once")
-
 // runningTests is the set of clients with a running test. The zero value is empty.
 type runningTests struct {
 	mu      sync.Mutex
@@ -45,7 +40,7 @@ func (t *runningTests) start(client string) (end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.clients[client] || len(t.clients) >= maxFetchTests {
-		return nil, fmt.Errorf("a fetch test is running, retry when it has ended: %w", ErrTooManyRequests)
+		return nil, errorf(KindBusy, "a fetch test is running, retry when it has ended")
 	}
 	if t.clients == nil {
 		t.clients = map[string]bool{}
@@ -58,32 +53,28 @@ func (t *runningTests) start(client string) (end func(), err error) {
 	}, nil
 }
 
-func (s *Server) testRoutes(api huma.API) {
-	test := op("POST", "/api/feeds/test-fetch", "test-fetch", "Fetch a feed like a crawl and return every detail", 400, 404, 422, 429, 503)
-	test.Description = "Changes nothing, and requests the whole document. One test at a time for each client."
-	huma.Register(api, test, func(ctx context.Context, in *body[wire.FetchTestRequest]) (*body[wire.FetchTest], error) {
-		if (in.Body.Feed == "") == (in.Body.URL == "") {
-			return nil, huma.Error422UnprocessableEntity("give either a feed's ID or an address")
-		}
-		result, err := s.TestFetch(ctx, in.Body)
-		if err != nil {
-			return nil, s.problem(err)
-		}
-		return &body[wire.FetchTest]{Body: result}, nil
-	})
+// FetchTests fetches feeds for users. One test of a client runs at a time.
+type FetchTests struct {
+	*core
+	running     runningTests
+	comparisons chan struct{} // semaphore of concurrent comparisons of parsers
 }
 
-// TestFetch fetches a feed, or an address. A failed fetch is part of the result; only errors such as
+// Run fetches a feed, or an address. A failed fetch is part of the result; only errors such as
 // [storage.ErrNotFound] are returned.
-func (s *Server) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
-	end, err := s.fetchTests.start(access.From(ctx).ID)
+func (t *FetchTests) Run(ctx context.Context, r wire.TestFetchRequest) (wire.FetchTest, error) {
+	in := r.Body
+	if (in.Feed == "") == (in.URL == "") {
+		return wire.FetchTest{}, errorf(KindInvalid, "give either a feed's ID or an address")
+	}
+	end, err := t.running.start(access.From(ctx).ID)
 	if err != nil {
 		return wire.FetchTest{}, err
 	}
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	request, proxy, err := s.requestFor(ctx, in.Feed, in.URL)
+	request, proxy, err := t.requestFor(ctx, in.Feed, in.URL)
 	if err != nil {
 		return wire.FetchTest{}, err
 	}
@@ -94,7 +85,7 @@ func (s *Server) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.
 	}
 	if request.URL, err = storage.CanonicalURL(request.URL); err == nil {
 		result.URL = request.URL
-		err = s.tryFetch(ctx, request, in.Compare, &result)
+		err = t.tryFetch(ctx, request, in.Compare, &result)
 	}
 	result.Took = time.Since(began).Milliseconds()
 	if err != nil {
@@ -105,11 +96,11 @@ func (s *Server) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.
 
 // requestFor returns the request of a feed or an address, and the ID of the configured proxy. Proxies that
 // the schedule chose by itself are not used.
-func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetch.Request, proxy string, err error) {
+func (t *FetchTests) requestFor(ctx context.Context, feedID, address string) (r fetch.Request, proxy string, err error) {
 	if feedID == "" {
 		return fetch.Request{URL: address}, "", nil
 	}
-	f, err := s.Store.Feed(ctx, feedID)
+	f, err := t.Store.Feed(ctx, feedID)
 	if err != nil {
 		return r, "", fmt.Errorf("feed %s: %w", feedID, err)
 	}
@@ -122,7 +113,7 @@ func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetc
 	if w.Proxy == "" || w.Proxy == direct {
 		return r, "", nil
 	}
-	proxies, err := storage.Proxies(s.Store).List(ctx)
+	proxies, err := storage.Proxies(t.Store).List(ctx)
 	if err != nil {
 		return r, "", err
 	}
@@ -136,8 +127,8 @@ func (s *Server) requestFor(ctx context.Context, feedID, address string) (r fetc
 }
 
 // tryFetch fetches and parses a document.
-func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *wire.FetchTest) error {
-	d, err := s.Fetcher.Fetch(ctx, r, s.Now())
+func (t *FetchTests) tryFetch(ctx context.Context, r fetch.Request, compare bool, result *wire.FetchTest) error {
+	d, err := t.Fetcher.Fetch(ctx, r, t.Now())
 	if err != nil {
 		return err
 	}
@@ -148,7 +139,7 @@ func (s *Server) tryFetch(ctx context.Context, r fetch.Request, compare bool, re
 	}
 	read, err := feed.Parse(unpacked, d.ContentType, d.URL)
 	if compare {
-		comparison := s.compareParsers(ctx, unpacked, read.Entries)
+		comparison := t.compareParsers(ctx, unpacked, read.Entries)
 		result.Comparison = &comparison
 	}
 	if err != nil {

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -98,22 +99,33 @@ type documentAnswer struct {
 
 // describe returns the OpenAPI description of an operation, with the statuses that any operation may answer.
 func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
-	d := op(o.Method, o.Path, o.ID, o.Summary, o.Errors...)
-	d.Description, d.Security = o.Description, securityFor(o.Scope)
-	if o.Tag != "" {
-		d.Tags = []string{o.Tag}
+	d := huma.Operation{
+		Method: o.Method, Path: o.Path, OperationID: o.ID, Summary: o.Summary, Description: o.Description, Tags: []string{o.Tag},
+		Security: securityFor(o.Scope), DefaultStatus: o.Status, MaxBodyBytes: MaxImport, BodyReadTimeout: time.Minute,
+		Errors: append(slices.Clone(o.Errors), http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
+	}
+	switch o.Method {
+	case http.MethodGet:
+		d.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
+	case http.MethodPost:
+		d.Parameters = []*huma.Param{&idempotencyParam}
+		d.Errors = append(d.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	}
+	if o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch { // these have bodies
+		d.Errors = append(d.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if _, none := any(*new(Out)).(wire.None); none {
 		d.DefaultStatus = http.StatusNoContent
-	}
-	if o.Status != 0 {
-		d.DefaultStatus = o.Status
 	}
 	if o.MaxBody != 0 {
 		d.MaxBodyBytes = o.MaxBody + 1 // exclusive
 	}
 	return d
 }
+
+// idempotencyParam describes the header that makes a POST idempotent.
+var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
 
 // kindStatus is the HTTP status of each kind of error.
 var kindStatus = map[Kind]int{
@@ -140,11 +152,4 @@ func asProblem(err error) error {
 		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
 	}
 	return huma.NewError(StatusOf(e.Kind), e.Message, details...)
-}
-
-type body[T any] struct{ Body T }
-
-// fieldError returns an error in one part of a request.
-func fieldError(at, format string, args ...any) error {
-	return &huma.ErrorDetail{Location: at, Message: fmt.Sprintf(format, args...)}
 }

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"time"
-
-	"feedmesh/agent/wire"
 )
 
 // Health returns the operational endpoints of any process, whatever its roles: /livez, /readyz and /metrics,
@@ -35,16 +33,11 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /metrics", s.Metrics)
 }
 
-// Readiness returns the health of each dependency of this process.
-func (s *Server) Readiness(ctx context.Context) []wire.Check {
-	return append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
-}
-
 // readyz answers 200 if all checks pass, else 503, with all checks.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	checks, status := s.Readiness(ctx), http.StatusOK
+	checks, status := s.Status.Readiness(ctx), http.StatusOK
 	for _, c := range checks {
 		if !c.OK {
 			status = http.StatusServiceUnavailable

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/sse"
 )
 
 func TestRequests_OversizedAreRejected(t *testing.T) {
@@ -250,7 +251,7 @@ func TestStreams_UnreadAreLimitedAndEnd(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	rounds := 1 + int(time.Since(began)/streamWriteTimeout) // other streams may replace those that end
+	rounds := 1 + int(time.Since(began)/sse.WriteTimeout) // other streams may replace those that end
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if statuses[200] < maxStreams || statuses[200] > maxStreams*rounds || statuses[200]+statuses[429] != 10_000 {
@@ -265,9 +266,9 @@ func TestStreams_UnreadAreLimitedAndEnd(t *testing.T) {
 	} else {
 		conn.Close()
 	}
-	for deadline := time.Now().Add(time.Minute); w.server.streams.count() > 0; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); w.server.Events.streams.count() > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d unread streams are still open", w.server.streams.count())
+			t.Fatalf("%d unread streams are still open", w.server.Events.streams.count())
 		}
 	}
 	for _, conn := range conns {

@@ -23,6 +23,13 @@ func (s *Server) routes() []route {
 		handle(wire.ListImportLines, s.Imports.Lines),
 		handleCSV(wire.ReportImport, "import.csv", s.Imports.Report),
 
+		handle(wire.DiscoverFeeds, s.Discovery.Find),
+		handle(wire.TestFetch, s.FetchTests.Run),
+
+		handle(wire.GetStatus, s.Status.Get),
+		handle(wire.GetStatistics, s.Statistics.Get),
+		s.eventsRoute(),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 
@@ -9,14 +8,6 @@ import (
 
 	"feedmesh/agent/access"
 )
-
-// scopes is the required scope of each operation. An operation that is not listed requires admin; a test
-// checks that all are listed.
-var scopes = map[string]access.Scope{
-	"get-status": access.Read, "get-statistics": access.Read, "watch-events": access.Read,
-
-	"test-fetch": access.Write, "discover-feeds": access.Write,
-}
 
 // prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.
 var prefixScopes = []struct {
@@ -70,7 +61,7 @@ func pathOf(pattern string) string {
 
 // scopeTable returns the required scope of each operation.
 func (s *Server) scopeTable() map[string]access.Scope {
-	all := maps.Clone(scopes)
+	all := map[string]access.Scope{}
 	for _, r := range s.routes() {
 		all[r.id] = r.scope
 	}
@@ -92,23 +83,13 @@ func scopesOf(api huma.API, table map[string]access.Scope) map[string]access.Sco
 	return all
 }
 
-// scopeOf returns the required scope of an operation.
-func scopeOf(name string) access.Scope {
-	if scope, is := scopes[name]; is {
-		return scope
-	}
-	return access.Admin
-}
-
 // schemes are the authentication schemes in the OpenAPI description.
 var schemes = map[string]*huma.SecurityScheme{
 	"bearer": {Type: "http", Scheme: "bearer", Description: "A token."},
 	"basic":  {Type: "http", Scheme: "basic", Description: "A token as the password of any user."},
 }
 
-// securityOf returns the authentication schemes and the scope of an operation.
-func securityOf(name string) []map[string][]string { return securityFor(scopeOf(name)) }
-
+// securityFor returns the authentication schemes of an operation with a scope.
 func securityFor(s access.Scope) []map[string][]string {
 	scope := []string{string(s)}
 	return []map[string][]string{{"bearer": scope}, {"basic": scope}}

@@ -7,33 +7,11 @@ import (
 	"maps"
 	"slices"
 	"time"
-	_ "time/tzdata"
-
-	"github.com/danielgtaylor/huma/v2"
+	_ "time/tzdata" // for systems without time zone data, such as containers
 
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// for systems without time zone data, such as containers
-
-func (s *Server) statisticsRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/statistics", "get-statistics", "Statistics of recent items and of polls", 422, 503),
-		func(ctx context.Context, in *struct {
-			Days int    `query:"days" minimum:"1" maximum:"90" default:"30"`
-			Zone string `query:"zone" maxLength:"64" default:"UTC" doc:"IANA name of a time zone, such as Europe/Berlin."`
-		}) (*body[wire.Statistics], error) {
-			zone, err := ParseZone(in.Zone)
-			if err != nil {
-				return nil, huma.Error422UnprocessableEntity("the time zone is wrong", fieldError("query.zone", "%v", err))
-			}
-			statistics, err := s.Statistics(ctx, in.Days, zone)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.Statistics]{Body: statistics}, nil
-		})
-}
 
 // ParseZone returns the time zone of an IANA name; UTC for "".
 func ParseZone(name string) (*time.Location, error) {
@@ -44,10 +22,20 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Statistics returns the counts of the last 1 to 90 days, including today.
-func (s *Server) Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error) {
+// Statistics counts recent items and polls.
+type Statistics struct {
+	*core
+	activity activityCache
+}
+
+// Get returns the counts of the last 1 to 90 days, including today.
+func (s *Statistics) Get(ctx context.Context, in wire.StatisticsRequest) (wire.Statistics, error) {
+	zone, err := ParseZone(in.Zone)
+	if err != nil {
+		return wire.Statistics{}, &Error{Kind: KindInvalid, Message: "the time zone is wrong", Fields: []FieldError{fieldf("query.zone", "%v", err)}}
+	}
 	now := s.Now()
-	found, err := s.activity.days(ctx, s.Store, days, now, zone)
+	found, err := s.activity.days(ctx, s.Store, in.Days, now, zone)
 	if err != nil {
 		return wire.Statistics{}, fmt.Errorf("statistics: %w", err)
 	}

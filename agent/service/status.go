@@ -5,30 +5,20 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-func (s *Server) meshRoutes(api huma.API) {
-	huma.Register(api, op("GET", "/api/status", "get-status", "State of the mesh", 503),
-		func(ctx context.Context, _ *struct{}) (*body[wire.Status], error) {
-			status, err := s.Status(ctx)
-			if err != nil {
-				return nil, s.problem(err)
-			}
-			return &body[wire.Status]{Body: status}, nil
-		})
-}
-
 // statusPartTimeout is the timeout of each part of a status.
 const statusPartTimeout = 3 * time.Second
 
-// Status returns the state of the mesh. A part that does not answer is listed in Problems, and the others are
+// Status is the state of the mesh and of this process.
+type Status struct{ *core }
+
+// Get returns the state of the mesh. A part that does not answer is listed in Problems, and the others are
 // returned nevertheless.
-func (s *Server) Status(ctx context.Context) (wire.Status, error) {
+func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 	st := wire.Status{Version: s.Version}
 	collect := func(what string, part func(ctx context.Context) error) {
 		partCtx, cancel := context.WithTimeout(ctx, statusPartTimeout)
@@ -79,4 +69,9 @@ func feedCountsFrom(leases map[string]subjects.Lease, read func() (*stateSnapsho
 // feedCounts converts the schedule's counts.
 func feedCounts(c subjects.ScheduleCounts) wire.FeedCounts {
 	return wire.FeedCounts{Polled: c.Polled, Failing: c.Failing, Gone: c.Gone, InFlight: c.InFlight}
+}
+
+// Readiness returns the health of each dependency of this process.
+func (s *Status) Readiness(ctx context.Context) []wire.Check {
+	return append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
 }

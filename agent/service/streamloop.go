@@ -19,35 +19,48 @@ const (
 	listenRetryDelay = 5 * time.Second
 )
 
-// RunStreams publishes events to streams until ctx ends, and then closes the streams. Without streams it
+// Events sends events of the mesh to clients.
+type Events struct {
+	*core
+	status  *Status
+	streams *streams
+}
+
+// Watch opens a stream for a client. The stream is closed when ctx ends, or earlier if its reader is too
+// slow. It returns [ErrTooManyStreams] if no stream is free.
+func (e *Events) Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error) {
+	return e.streams.add(ctx, client)
+}
+
+// Run publishes events to streams until ctx ends, and then closes the streams. Without streams it
 // makes no requests.
-func (s *Server) RunStreams(ctx context.Context) error {
-	defer s.streams.end()
+func (e *Events) Run(ctx context.Context) error {
+	defer e.streams.end()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.streams.opened:
-			s.publishToStreams(ctx)
+		case <-e.streams.opened:
+			e.publishToStreams(ctx)
 		}
 	}
 }
 
 // publishToStreams publishes events while streams are open.
-func (s *Server) publishToStreams(ctx context.Context) {
+func (e *Events) publishToStreams(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	defer cancel()
-	listening.Go(func() { s.forwardEvents(ctx) })
+	listening.Go(func() { e.forwardEvents(ctx) })
 	var previous *wire.Status
-	for again := true; s.streams.count() > 0; {
-		if status, err := s.Status(ctx); err == nil {
-			for _, h := range eventsBetween(previous, status, s.Now()) {
-				s.streams.publish(wire.StreamEvent{Event: &h})
+	for again := true; e.streams.count() > 0; {
+		if status, err := e.status.Get(ctx, wire.None{}); err == nil {
+			for _, h := range eventsBetween(previous, status, e.Now()) {
+				e.streams.publish(wire.StreamEvent{Event: &h})
 			}
 			if again || previous == nil || !reflect.DeepEqual(*previous, status) {
-				s.streams.publish(wire.StreamEvent{Status: &status})
+				e.streams.publish(wire.StreamEvent{Status: &status})
 			}
 			previous = &status
 		}
@@ -55,7 +68,7 @@ func (s *Server) publishToStreams(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.streams.opened: // a new stream needs the full state
+		case <-e.streams.opened: // a new stream needs the full state
 			again = true
 		case <-time.After(statusInterval):
 		}
@@ -63,15 +76,15 @@ func (s *Server) publishToStreams(ctx context.Context) {
 }
 
 // forwardEvents forwards events of the mesh to the streams.
-func (s *Server) forwardEvents(ctx context.Context) {
+func (e *Events) forwardEvents(ctx context.Context) {
 	for {
-		err := s.Mesh.SubscribeEvents(ctx, func(e subjects.Event) {
-			s.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: e.Kind, At: e.At, Text: describeEvent(e), ItemID: e.ItemID, StoryID: e.StoryID}})
+		err := e.Mesh.SubscribeEvents(ctx, func(event subjects.Event) {
+			e.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: event.Kind, At: event.At, Text: describeEvent(event), ItemID: event.ItemID, StoryID: event.StoryID}})
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		s.Log.Warn("event subscription failed, will retry", "err", err)
+		e.Log.Warn("event subscription failed, will retry", "err", err)
 		select {
 		case <-ctx.Done():
 			return

@@ -23,7 +23,7 @@ var ErrTooManyStreams = errors.New("too many streams are open, close one of them
 type streams struct {
 	mu     sync.Mutex
 	open   map[chan wire.StreamEvent]string // client by stream
-	opened chan struct{}                    // notifies RunStreams of a new stream
+	opened chan struct{}                    // notifies [Events.Run] of a new stream
 	ended  bool                             // no new streams are accepted
 }
 

@@ -1,6 +1,27 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
+
+// The kinds of addresses.
+const (
+	KindFeed        = "feed"
+	KindPage        = "page"        // searched for feeds
+	KindUnreachable = "unreachable" // see Problem
+)
+
+// A DiscoverRequest is a search for feeds at an address.
+type DiscoverRequest struct {
+	Body DiscoveredAddress
+}
+
+// A DiscoveredAddress is an address to search for feeds.
+type DiscoveredAddress struct {
+	URL string `json:"url" minLength:"1" maxLength:"4096"`
+}
 
 // A Discovery is the result of the search for feeds at an address.
 type Discovery struct {
@@ -21,3 +42,8 @@ type Candidate struct {
 	Newest  time.Time `json:"newest,omitzero" doc:"Publication time of the newest entry."`
 	Problem string    `json:"problem,omitempty" doc:"Why it could not be read, although it is a feed or its page links to it as one."`
 }
+
+// DiscoverFeeds searches an address for feeds.
+var DiscoverFeeds = Operation[DiscoverRequest, Discovery]{ID: "discover-feeds", Method: "POST", Path: "/api/feeds/discover", Tag: "feeds", Scope: access.Write,
+	Summary:     "Find the feeds at an address: a feed, or a web page",
+	Description: "Fetches the address and at most eight candidates, and adds nothing.", Errors: []int{400, 422, 503}}

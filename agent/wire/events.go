@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
 
 // StreamEvent is one event of a stream; exactly one field is set.
 type StreamEvent struct {
@@ -16,3 +20,9 @@ type MeshEvent struct {
 	ItemID  string    `json:"item_id,omitempty"`
 	StoryID string    `json:"story_id,omitempty"`
 }
+
+// WatchEvents streams events as server-sent events: "state" with a [Status] and "happened" with a [MeshEvent].
+var WatchEvents = Operation[None, Document]{ID: "watch-events", Method: "GET", Path: "/api/events", Tag: "mesh", Scope: access.Read,
+	Summary:     "Stream events of the mesh",
+	Description: "An endless stream. A client that reads too slowly is disconnected and should reconnect. At most 256 streams are open, 8 of one client.",
+	Errors:      []int{429}, Type: "text/event-stream"}

@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/role/parse/feed/compare"
 )
 
@@ -23,6 +24,11 @@ type FetchTestRequest struct {
 	Feed    string `json:"feed,omitempty" maxLength:"64" doc:"ID of a stored feed, which is fetched with its settings."`
 	URL     string `json:"url,omitempty" maxLength:"4096" doc:"An address, in place of a feed."`
 	Compare bool   `json:"compare,omitempty" doc:"Also parse the document with gofeed, and list the entries that differ."`
+}
+
+// A TestFetchRequest tests the fetch of a feed or an address.
+type TestFetchRequest struct {
+	Body FetchTestRequest
 }
 
 // A FetchTest is the result of a test fetch. Nothing of it is stored.
@@ -64,3 +70,8 @@ type TestedEntry struct {
 	Link      string    `json:"link,omitempty"`
 	Published time.Time `json:"published,omitzero"`
 }
+
+// TestFetch fetches a feed and returns each request and answer.
+var TestFetch = Operation[TestFetchRequest, FetchTest]{ID: "test-fetch", Method: "POST", Path: "/api/feeds/test-fetch", Tag: "feeds", Scope: access.Write,
+	Summary:     "Fetch a feed like a crawl and return every detail",
+	Description: "Changes nothing, and requests the whole document. One test at a time for each client.", Errors: []int{400, 404, 422, 429, 503}}

@@ -1,6 +1,16 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
+
+// A StatisticsRequest selects the days that are counted.
+type StatisticsRequest struct {
+	Days int    `query:"days" minimum:"1" maximum:"90" default:"30"`
+	Zone string `query:"zone" maxLength:"64" default:"UTC" doc:"IANA name of a time zone, such as Europe/Berlin."`
+}
 
 // Statistics are counts of recent items and of polls.
 type Statistics struct {
@@ -46,3 +56,7 @@ type NamedCount struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
+
+// GetStatistics returns statistics.
+var GetStatistics = Operation[StatisticsRequest, Statistics]{ID: "get-statistics", Method: "GET", Path: "/api/statistics", Tag: "mesh", Scope: access.Read,
+	Summary: "Statistics of recent items and of polls", Errors: []int{422, 503}}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"feedmesh/agent/access"
 	"feedmesh/agent/mesh"
 	"feedmesh/subjects"
 )
@@ -32,3 +33,7 @@ type Check struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty" doc:"The problem, and advice."`
 }
+
+// GetStatus returns the state of the mesh.
+var GetStatus = Operation[None, Status]{ID: "get-status", Method: "GET", Path: "/api/status", Tag: "mesh", Scope: access.Read,
+	Summary: "State of the mesh", Errors: []int{503}}

@@ -97,7 +97,7 @@ func (w testbed) read(ctx context.Context, tag string) error {
 		return err
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		status, err := w.Status(ctx)
+		status, err := service.Call(ctx, w.Client, wire.GetStatus, wire.None{})
 		if err != nil {
 			return err
 		}

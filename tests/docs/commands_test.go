@@ -170,7 +170,7 @@ func (s *shell) startNode() {
 func (s *shell) wait(p *engines.Process, ok func(wire.Status) bool, client *service.Client) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if status, err := client.Status(s.t.Context()); err == nil && ok(status) {
+		if status, err := service.Call(s.t.Context(), client, wire.GetStatus, wire.None{}); err == nil && ok(status) {
 			return
 		} else if !p.Running() || time.Now().After(deadline) {
 			s.t.Fatalf("the agent does not reach the expected state (%v):\n%s", err, p.Log())

@@ -297,7 +297,7 @@ func (m *mesh) request(do func(ctx context.Context, c *service.Client) error) er
 // status returns the complete status of the mesh, or an error.
 func (m *mesh) status() (status wire.Status, err error) {
 	err = m.request(func(ctx context.Context, c *service.Client) (err error) {
-		status, err = c.Status(ctx)
+		status, err = service.Call(ctx, c, wire.GetStatus, wire.None{})
 		if err == nil && len(status.Problems) > 0 {
 			err = fmt.Errorf("status: %v", status.Problems)
 		}

@@ -143,7 +143,7 @@ const indexLag = "feedmesh_index_lag_seconds"
 
 // changedSweep measures polls with one new item in each feed, until the last of them is searchable.
 func (r *run) changedSweep(ctx context.Context) error {
-	st, err := r.Status(ctx)
+	st, err := service.Call(ctx, r.Client, wire.GetStatus, wire.None{})
 	if err != nil {
 		return err
 	}

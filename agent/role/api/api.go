@@ -37,7 +37,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return server.Imports.Run(ctx) })
 	group.Go(func() error { return server.Jobs.Run(ctx) })
-	group.Go(func() error { return server.RunStreams(ctx) })
+	group.Go(func() error { return server.Events.Run(ctx) })
 	group.Go(func() error { return service.Serve(ctx, o.Listen, handler, env.Log) })
 	return group.Wait()
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -224,7 +223,7 @@ func hostile() *fake {
 			},
 			{Feed: storage.Feed{ID: "plain", URL: "https://b.example/"}},
 		}},
-		discovery: wire.Discovery{URL: "https://a.example/", Kind: service.KindPage, Feeds: []wire.Candidate{
+		discovery: wire.Discovery{URL: "https://a.example/", Kind: wire.KindPage, Feeds: []wire.Candidate{
 			{URL: "https://a.example/" + evil, FeedID: "evil", Stored: true, Title: evil, Format: "RSS", Entries: 2, Newest: noon},
 			{URL: "https://a.example/2", Title: evil, Problem: evil},
 		}},

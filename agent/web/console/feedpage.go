@@ -197,7 +197,7 @@ func (c *console) testFeed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	result, err := c.source.TestFetch(r.Context(), wire.FetchTestRequest{Feed: f.ID, Compare: true})
-	if errors.Is(err, service.ErrTooManyRequests) {
+	if service.KindOf(err) == service.KindBusy {
 		c.showMessage(w, r, http.StatusTooManyRequests, message{
 			Heading: "Another test is running", Text: []string{"Retry when it has finished."},
 			Links: []choice{{Label: "Back to the feed", URL: feedPath(f.ID)}},

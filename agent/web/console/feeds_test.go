@@ -324,7 +324,7 @@ func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	if text := words(parse(t, body(t, post(source, "/feeds/evil/test", nil)))); !strings.Contains(text, "It is away. Wait. <script>") {
 		t.Errorf("of a failure the page says %q", text)
 	}
-	source.setErr = service.ErrTooManyRequests
+	source.setErr = &service.Error{Kind: service.KindBusy, Message: "a fetch test is running"}
 	if r := post(source, "/feeds/evil/test", nil); r.StatusCode != 429 {
 		t.Errorf("a second test: status %d, want 429", r.StatusCode)
 	}
@@ -383,7 +383,7 @@ func TestFoundPage_OffersFeeds(t *testing.T) {
 	if text := words(page); !strings.Contains(text, "2 feeds found") || !strings.Contains(text, "Cannot be read: <script>") {
 		t.Errorf("the page says %q", text)
 	}
-	source.discovery = wire.Discovery{URL: "https://a.example/", Kind: service.KindUnreachable, Problem: "no answer"}
+	source.discovery = wire.Discovery{URL: "https://a.example/", Kind: wire.KindUnreachable, Problem: "no answer"}
 	if text := words(parse(t, body(t, send(source, "/feeds/find", "a.example")))); !strings.Contains(text, "No feed was found https://a.example/ no answer Add anyway") {
 		t.Errorf("where nothing answers the page says %q", text)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"feedmesh/agent/access"
+	"feedmesh/agent/web/sse"
 	"feedmesh/agent/wire"
 )
 
@@ -19,7 +21,7 @@ type meshSource interface {
 	ReplayQuarantined(ctx context.Context, seq uint64) error
 	DropQuarantined(ctx context.Context, seq uint64) error
 	Proxies(ctx context.Context) (wire.Proxies, error)
-	SendEvents(w http.ResponseWriter, r *http.Request, as func(wire.StreamEvent) (name string, data any))
+	Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error)
 }
 
 func (c *console) meshRoutes(mux *http.ServeMux) {
@@ -135,7 +137,15 @@ func (c *console) decideTask(do func(context.Context, uint64) error) http.Handle
 
 // meshEvents streams changes of the mesh to the page's script, as formatted text.
 func (c *console) meshEvents(w http.ResponseWriter, r *http.Request) {
-	c.source.SendEvents(w, r, func(event wire.StreamEvent) (string, any) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel() // closes the stream
+	events, err := c.source.Watch(ctx, access.From(ctx).Key(access.Address(r)))
+	if err != nil {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, err.Error(), http.StatusTooManyRequests)
+		return
+	}
+	sse.Send(w, r, events, func(event wire.StreamEvent) (string, any) {
 		if event.Status != nil {
 			return "state", liveOf(*event.Status, c.now())
 		}

@@ -90,7 +90,7 @@ func TestMeshEvents_FormattedText(t *testing.T) {
 		{Event: &wire.MeshEvent{Kind: "agent.joined", At: noon, Text: "agent a joined"}},
 	}
 	got := body(t, serve(source, "GET", "/mesh/events"))
-	for _, want := range []string{`state {"figures":[`, `{"id":"items","value":"1,234,567"}`, `{"id":"agents","rows":[["\u003cscript`, `happened {"at":"12:00:00 UTC","text":"Agent a joined."}`} {
+	for _, want := range []string{"event: state\ndata: " + `{"figures":[`, `{"id":"items","value":"1,234,567"}`, `{"id":"agents","rows":[["\u003cscript`, "event: happened\ndata: " + `{"at":"12:00:00 UTC","text":"Agent a joined."}`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s in it", got, want)
 		}

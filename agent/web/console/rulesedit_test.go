@@ -2,10 +2,8 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"feedmesh/agent/mesh"
@@ -53,13 +51,14 @@ func (d *detail) decide(what string, seq uint64) error {
 
 func (d *detail) Proxies(context.Context) (wire.Proxies, error) { return d.proxies, d.deskErr }
 
-// SendEvents sends the preset events and returns.
-func (d *detail) SendEvents(w http.ResponseWriter, _ *http.Request, as func(wire.StreamEvent) (string, any)) {
+// Watch returns a stream of the preset events.
+func (d *detail) Watch(context.Context, string) (<-chan wire.StreamEvent, error) {
+	events := make(chan wire.StreamEvent, len(d.event))
 	for _, event := range d.event {
-		name, data := as(event)
-		text, err := json.Marshal(data)
-		fmt.Fprintln(w, name, string(text), err)
+		events <- event
 	}
+	close(events)
+	return events, nil
 }
 
 func (d *detail) Statistics(_ context.Context, days int, zone *time.Location) (wire.Statistics, error) {

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
@@ -193,6 +194,30 @@ func (a adapter) RemoveFeed(ctx context.Context, id string) error {
 
 func (a adapter) AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error) {
 	return a.Feeds.Add(ctx, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls, Tags: tags}})
+}
+
+func (a adapter) Discover(ctx context.Context, address string) (wire.Discovery, error) {
+	return a.Discovery.Find(ctx, wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address}})
+}
+
+func (a adapter) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error) {
+	return a.FetchTests.Run(ctx, wire.TestFetchRequest{Body: in})
+}
+
+func (a adapter) Status(ctx context.Context) (wire.Status, error) {
+	return a.Server.Status.Get(ctx, wire.None{})
+}
+
+func (a adapter) Readiness(ctx context.Context) []wire.Check {
+	return a.Server.Status.Readiness(ctx)
+}
+
+func (a adapter) Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error) {
+	return a.Server.Statistics.Get(ctx, wire.StatisticsRequest{Days: days, Zone: zone.String()})
+}
+
+func (a adapter) Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error) {
+	return a.Events.Watch(ctx, client)
 }
 
 func (a adapter) RefreshFeed(ctx context.Context, id string) error {
