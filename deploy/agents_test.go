@@ -98,7 +98,7 @@ func grow(t *testing.T, client *service.Client, feeds, items int) *simulate.Feed
 func searchable(t *testing.T, client *service.Client, farm *simulate.FeedServer) {
 	t.Helper()
 	wait(t, "all items served are searchable", func() bool {
-		s, err := client.Status(t.Context())
+		s, err := service.Call(t.Context(), client, wire.GetStatus, wire.None{})
 		served := int64(len(farm.Served()))
 		return err == nil && served > 0 && s.Feeds.Polled == s.Feeds.Stored && s.Items >= served && s.Indexed == s.Items
 	})

@@ -120,7 +120,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	}
 	var status wire.Status
 	wait(t, "all items are searchable", func() bool {
-		status, err = client.Status(ctx)
+		status, err = service.Call(ctx, client, wire.GetStatus, wire.None{})
 		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
 	wait(t, "a dead proxy is seen to be dead", func() bool {

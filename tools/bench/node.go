@@ -150,7 +150,7 @@ func (r *run) until(ctx context.Context, is func(wire.Status) bool) (wire.Status
 // until requests the node's status at intervals until it meets a condition.
 func until(ctx context.Context, node *service.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(pause) {
-		st, err := service.Call(ctx, node.Client, wire.GetStatus, wire.None{})
+		st, err := service.Call(ctx, node, wire.GetStatus, wire.None{})
 		if err != nil {
 			return st, err
 		}
