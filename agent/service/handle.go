@@ -114,7 +114,7 @@ func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
 	if o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch { // these have bodies
 		d.Errors = append(d.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if _, none := any(*new(Out)).(wire.None); none {
+	if _, none := any(*new(Out)).(wire.None); none && o.Status == 0 {
 		d.DefaultStatus = http.StatusNoContent
 	}
 	if o.MaxBody != 0 {
