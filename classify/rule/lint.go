@@ -114,19 +114,42 @@ func (l *linter) checkInSet(r Rule) {
 // threshold mirrors package classify: the points that a label needs.
 const threshold = 3.0
 
-// maxEvidence returns the highest worth of a condition's terms together, each at least 1. A condition of facts
-// alone is worth as much as a word of the title.
+// maxEvidence returns the highest worth of a condition's terms together. A condition that holds by facts and by
+// fields without worth alone is worth as much as a word of the title.
 func maxEvidence(x Expr) float64 {
-	sum := 0.0
+	sum := 0
 	for x, negations := range expression.Walk(x) {
 		if t, is := x.(*Term); is && negations%2 == 0 {
-			sum += max(float64(Fields[t.Field].Worth), 1)
+			sum += Fields[t.Field].Worth
 		}
 	}
-	if sum == 0 {
-		return float64(Fields[Title].Worth)
+	if possibleWithoutEvidence(x, true) {
+		sum = max(sum, Fields[Title].Worth)
 	}
-	return sum
+	return float64(sum)
+}
+
+// possibleWithoutEvidence reports whether a condition can have a result in a document without any term of a
+// field with worth.
+func possibleWithoutEvidence(x Expr, result bool) bool {
+	switch x := x.(type) {
+	case *Fact:
+		return true
+	case *Term:
+		return !result || Fields[x.Field].Worth == 0
+	case Not:
+		return possibleWithoutEvidence(x.Node, !result)
+	}
+	operands, need := expression.Operands(x)
+	if !result {
+		need = len(operands) - need + 1
+	}
+	for _, operand := range operands {
+		if possibleWithoutEvidence(operand, result) {
+			need--
+		}
+	}
+	return need <= 0
 }
 
 // duplicates warns of operands with the same meaning and, if either operand suffices, of operands that

@@ -55,6 +55,18 @@ func TestLint_FindsLikelyMistakes(t *testing.T) {
 		{"fact f when x1\ncategory a when fact:f", ""},
 		{"category a when x1 & !y1 score 0.9", "1:1: category a can never be assigned"},
 
+		// Languages and tags of the feed add nothing to other terms; alone, they are worth as much as a word of the title.
+		{"category a when lang:en", ""},
+		{"category a when feed-tag:t score 0.9", "1:1: category a can never be assigned"},
+		{"category a when x1 & lang:en & feed-tag:t score 0.9", "1:1: category a can never be assigned"},
+		{"category a when body:x1 & lang:en", "1:1: category a can never be assigned"},
+		{"category a when body:x1 | lang:en", ""},
+		{"category a when 2 of (body:x1, lang:en, feed-tag:t)", ""},
+		{"category a when 2 of (body:x1, body:y1, lang:en)", "1:1: category a can never be assigned"},
+		{"category a when body:x1 & !(body:y1 & lang:en)", "1:1: category a can never be assigned"},
+		{"category a when !(body:y1 & lang:en) & lang:ru", ""},
+		{"category a when lang:ru & !(lang:en & !body:x1)", ""},
+
 		{"category a when c", "1:17: c is a single letter"},
 		{"category a when title:r | 'C' | c#", ""},
 		{"category a when го* | x1", "1:17: го* matches too many words"},
