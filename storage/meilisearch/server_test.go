@@ -297,8 +297,10 @@ func TestPut_KilledServerLosesNothing(t *testing.T) {
 	x := open(t, Options{URL: m.URL(), Key: m.Key()})
 	var put []string
 	for round := range 3 {
-		killed := time.AfterFunc(time.Duration(300+50*round)*time.Millisecond, m.Kill)
 		for n := 0; ; n++ {
+			if n == 3 { // the kill interrupts one of the puts that follow
+				time.AfterFunc(time.Duration(20+25*round)*time.Millisecond, m.Kill)
+			}
 			ids := []string{fmt.Sprint(round, "-", n), fmt.Sprint(round, "-", n, "-too")}
 			if err := x.Put(t.Context(), words(ids...)...); errors.Is(err, storage.ErrUnavailable) {
 				break
@@ -307,7 +309,6 @@ func TestPut_KilledServerLosesNothing(t *testing.T) {
 			}
 			put = append(put, ids...)
 		}
-		killed.Stop()
 		m.Wait(time.Minute)
 		_, searchErr := x.Search(t.Context(), storage.Query{Where: query.Text{Words: "word"}})
 		_, daysErr := x.Days(t.Context())
