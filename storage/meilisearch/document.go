@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -232,3 +233,17 @@ func idOf(key string) string {
 	}
 	return strings.Join(parts, "")
 }
+
+// suggested returns the distinct words of a title that are suggested.
+func suggested(title []query.Word) []string {
+	var words []string
+	for _, w := range title {
+		if utf8.RuneCountInString(w.Text) <= longestSuggested {
+			words = append(words, w.Text)
+		}
+	}
+	return unique(words)
+}
+
+// longestSuggested is the maximum length of suggested words, in characters: longer input was pasted.
+const longestSuggested = 40

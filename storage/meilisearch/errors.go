@@ -27,52 +27,52 @@ func rejectedPayload(err error) error {
 }
 
 // failed returns the error of a request for the caller: ctx's own, as [storage.ErrUnavailable], or unchanged.
-func (x *Index) failed(ctx context.Context, operation string, err error) error {
+func (c *connection) failed(ctx context.Context, operation string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", operation, ctx.Err())
 	}
-	return fmt.Errorf("%s: %w", operation, x.explain(err))
+	return fmt.Errorf("%s: %w", operation, c.explain(err))
 }
 
 // openError returns err for the person who starts the agent.
-func (x *Index) openError(ctx context.Context, err error) error {
+func (c *connection) openError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if isRefused(err) {
-		return errors.New(x.keyRefused()) // a retry cannot succeed
+		return errors.New(c.keyRefused()) // a retry cannot succeed
 	}
-	return x.explain(err)
+	return c.explain(err)
 }
 
-func (x *Index) keyRefused() string {
+func (c *connection) keyRefused() string {
 	return fmt.Sprintf("the Meilisearch at %s refuses the key: give its master key, "+
-		"or a key whose actions are \"*\" and whose indexes include %q", x.url, x.name)
+		"or a key whose actions are \"*\" and whose indexes include %q", c.url, c.name)
 }
 
 // explain separates temporary errors ([storage.ErrUnavailable]) from permanent ones. It does not wrap the
 // cause of a temporary error: our own timeout is not ctx's.
-func (x *Index) explain(err error) error {
+func (c *connection) explain(err error) error {
 	if errors.Is(err, storage.ErrUnavailable) || errors.As(err, new(*rejection)) {
 		return err
 	}
 	var answer *upstream.Error
 	if !errors.As(err, &answer) { // the response was incomplete
-		return fmt.Errorf("the Meilisearch at %s is %w: %v", x.url, storage.ErrUnavailable, err)
+		return fmt.Errorf("the Meilisearch at %s is %w: %v", c.url, storage.ErrUnavailable, err)
 	}
 	message := fmt.Sprintf("%s (%s)", answer.MeilisearchApiError.Message, answer.MeilisearchApiError.Code)
 	switch {
 	case answer.StatusCode == 0:
 		return fmt.Errorf("the Meilisearch at %s is %w; check that it runs, and its address: %v",
-			x.url, storage.ErrUnavailable, answer.OriginError)
+			c.url, storage.ErrUnavailable, answer.OriginError)
 	case isRefused(err):
-		return fmt.Errorf("%w: %s", storage.ErrUnavailable, x.keyRefused())
+		return fmt.Errorf("%w: %s", storage.ErrUnavailable, c.keyRefused())
 	case isTemporary(answer.StatusCode), lacksSettings(answer):
-		return fmt.Errorf("the Meilisearch at %s is %w: %s", x.url, storage.ErrUnavailable, message)
+		return fmt.Errorf("the Meilisearch at %s is %w: %s", c.url, storage.ErrUnavailable, message)
 	case isUnreadable(err):
-		return fmt.Errorf("the server at %s is not Meilisearch; check the address", x.url)
+		return fmt.Errorf("the server at %s is not Meilisearch; check the address", c.url)
 	}
-	return fmt.Errorf("the Meilisearch at %s returned an error: %s", x.url, message)
+	return fmt.Errorf("the Meilisearch at %s returned an error: %s", c.url, message)
 }
 
 func isTemporary(status int) bool {

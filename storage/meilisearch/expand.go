@@ -4,16 +4,17 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	upstream "github.com/meilisearch/meilisearch-go"
 )
+
+// An expander looks up the words that have a prefix.
+type expander struct{ *connection }
 
 // expanded replaces prefixes that Meilisearch cannot search: it supports a prefix only for the last word, and
 // not in negations. Such a prefix becomes the words that it matches.
-func (x *Index) expanded(ctx context.Context, branches []branch) ([]branch, error) {
+func (e expander) expanded(ctx context.Context, branches []branch) ([]branch, error) {
 	var all []branch
 	for _, b := range branches {
-		some, err := x.expand(ctx, b)
+		some, err := e.expand(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -22,9 +23,9 @@ func (x *Index) expanded(ctx context.Context, branches []branch) ([]branch, erro
 	return all[:min(len(all), maxBranches)], nil
 }
 
-func (x *Index) expand(ctx context.Context, b branch) ([]branch, error) {
+func (e expander) expand(ctx context.Context, b branch) ([]branch, error) {
 	for _, u := range b.unlike {
-		words, err := x.completions(ctx, u.begin)
+		words, err := e.completions(ctx, u.begin)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +37,7 @@ func (x *Index) expand(ctx context.Context, b branch) ([]branch, error) {
 	b.unlike, b.begins = nil, nil
 	branches := []branch{b}
 	for _, begin := range begins {
-		words, err := x.completions(ctx, begin)
+		words, err := e.completions(ctx, begin)
 		if err != nil {
 			return nil, err
 		}
@@ -57,10 +58,10 @@ const (
 )
 
 // completions returns tokens with a prefix. Each round reads documents with none of the tokens found before.
-func (x *Index) completions(ctx context.Context, begin string) ([]string, error) {
+func (e expander) completions(ctx context.Context, begin string) ([]string, error) {
 	var found []string
 	for range maxRounds {
-		some, err := x.moreCompletions(ctx, begin, found)
+		some, err := e.moreCompletions(ctx, begin, found)
 		if err != nil || len(some) == 0 {
 			return found, err
 		}
@@ -72,14 +73,14 @@ func (x *Index) completions(ctx context.Context, begin string) ([]string, error)
 }
 
 // moreCompletions returns tokens with a prefix, from documents with none of the known tokens.
-func (x *Index) moreCompletions(ctx context.Context, begin string, completions []string) ([]string, error) {
+func (e expander) moreCompletions(ctx context.Context, begin string, completions []string) ([]string, error) {
 	b := branch{begin: begin}
 	for _, token := range completions {
 		b.not = append(b.not, []string{token})
 	}
-	r := x.request(b)
+	r := b.request(e.name)
 	r.Limit = documentsARound
-	found, err := x.find(ctx, r)
+	found, err := e.find(ctx, r)
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (x *Index) moreCompletions(ctx context.Context, begin string, completions [
 	for i, h := range hits {
 		keys[i] = h.ID
 	}
-	docs, err := x.documents(ctx, keys, attrStems)
+	docs, err := e.documents(ctx, keys, attrStems)
 	if err != nil {
 		return nil, err
 	}
@@ -104,17 +105,4 @@ func (x *Index) moreCompletions(ctx context.Context, begin string, completions [
 		}
 	}
 	return unique(tokens), nil
-}
-
-// documents returns the attributes of the documents with the given keys.
-func (x *Index) documents(ctx context.Context, keys []string, attributes ...attribute) ([]document, error) {
-	found, err := x.fetch(ctx, &upstream.DocumentsQuery{
-		Ids: keys, Limit: int64(len(keys)), Fields: names(append([]attribute{attrID}, attributes...)...),
-	})
-	if err != nil {
-		return nil, err
-	}
-	var docs []document
-	err = found.Results.DecodeInto(&docs)
-	return docs, err
 }

@@ -12,12 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
-	"net/url"
-	"strings"
-	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
@@ -26,31 +20,14 @@ import (
 
 var _ storage.Index = (*Index)(nil)
 
-// IndexName is the name ("uid") of the index in Meilisearch.
-const IndexName = "items"
-
 // minMajor and minMinor are the oldest supported version of Meilisearch.
 const minMajor, minMinor = 1, 21
 
-// Options are the address and key of the server.
-type Options struct {
-	URL string // such as "http://host:7700"
-	Key string // master key, or a key with all rights on the index; may be empty
-	Log *slog.Logger
-
-	name string // of the index; differs from IndexName in tests only
-}
-
 // An Index is a [storage.Index] in a Meilisearch server.
 type Index struct {
-	url          string // for messages
-	address, key string
-	name         string
-	server       upstream.ServiceManager
-	index        upstream.IndexManager
-	http         *http.Client
-	log          *slog.Logger
-	turn         chan struct{} // lock of the goroutine that may have a task at the server
+	*connection
+	reader
+	writer
 }
 
 // Open returns the server's index. It creates the index if it is missing, and applies the settings of this
@@ -84,28 +61,11 @@ func Check(ctx context.Context, options Options) error {
 }
 
 func newIndex(options Options) (*Index, error) {
-	address, err := url.Parse(options.URL)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
-		return nil, errors.New("open the search index: the address of Meilisearch must be like http://host:7700")
+	c, err := newConnection(options)
+	if err != nil {
+		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
-	transport.IdleConnTimeout = 3 * time.Second // below Meilisearch's 5 s, to avoid writes to a connection that it closes
-	transport.DisableCompression = true         // it sends compressed responses in parts, the last of them 40 ms late
-	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
-	x := &Index{
-		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name,
-		http: client, log: options.Log, turn: make(chan struct{}, 1),
-	}
-	if x.name == "" {
-		x.name = IndexName
-	}
-	if x.log == nil {
-		x.log = slog.New(slog.DiscardHandler)
-	}
-	x.server = upstream.New(x.address, upstream.WithAPIKey(x.key), upstream.WithCustomClient(client), upstream.DisableRetries())
-	x.index = x.server.Index(x.name)
-	return x, nil
+	return &Index{c, reader{c}, writer{c, make(chan struct{}, 1)}}, nil
 }
 
 // checkVersion checks that the server's version is supported.
@@ -143,34 +103,5 @@ func (x *Index) check(ctx context.Context) error {
 			return x.openError(ctx, err)
 		}
 	}
-	return nil
-}
-
-// Count implements [storage.Index]. It counts documents of the current form only: see ofThisForm.
-func (x *Index) Count(ctx context.Context) (int64, error) {
-	r := x.request(branch{only: ofThisForm})
-	r.HitsPerPage = new(int64)
-	found, err := x.find(ctx, r)
-	if err != nil {
-		return 0, x.failed(ctx, "count indexed items", err)
-	}
-	if found == nil {
-		return 0, nil
-	}
-	return found[0].TotalHits, nil
-}
-
-// stats returns the statistics of the index, zero if it is missing.
-func (x *Index) stats(ctx context.Context) (*upstream.StatsIndex, error) {
-	stats, err := x.index.GetStatsWithContext(ctx, nil)
-	if isMissing(err) {
-		return &upstream.StatsIndex{}, nil
-	}
-	return stats, err
-}
-
-// Close implements [storage.Index]. The server finishes tasks that it already has.
-func (x *Index) Close() error {
-	x.http.CloseIdleConnections()
 	return nil
 }

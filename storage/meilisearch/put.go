@@ -18,22 +18,28 @@ const maxPayload = 16 << 20
 // maxKey is the maximum length of a document's key, in bytes.
 const maxKey = 511
 
+// A writer implements the methods of [storage.Index] that write.
+type writer struct {
+	*connection
+	turn chan struct{} // lock of the goroutine that may have a task at the server
+}
+
 // Put implements [storage.Index]. Large batches are cheapest per item: every call is at least one task, which
 // takes Meilisearch about 50 ms even if it is small.
-func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
+func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 	rejected := &storage.RejectedError{}
-	err := x.take(ctx, len(items), func() error {
+	err := w.take(ctx, len(items), func() error {
 		for len(items) > 0 {
 			var docs []line
 			docs, items = nextPayload(items)
-			if err := x.put(ctx, docs, rejected); err != nil {
+			if err := w.put(ctx, docs, rejected); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return x.failed(ctx, "index items", err)
+		return w.failed(ctx, "index items", err)
 	}
 	if len(rejected.IDs) > 0 {
 		return rejected
@@ -42,16 +48,16 @@ func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
 }
 
 // take calls f, unless the batch is empty, while it holds the lock on the server's task.
-func (x *Index) take(ctx context.Context, things int, f func() error) error {
+func (w *writer) take(ctx context.Context, things int, f func() error) error {
 	if err := ctx.Err(); err != nil || things == 0 {
 		return err
 	}
 	select {
-	case x.turn <- struct{}{}:
+	case w.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-x.turn }()
+	defer func() { <-w.turn }()
 	return f()
 }
 
@@ -76,18 +82,18 @@ func nextPayload(items []storage.IndexItem) (docs []line, left []storage.IndexIt
 
 // put indexes the documents. Meilisearch rejects a whole task for one bad document: then put retries the
 // halves, and so on, until only bad documents remain.
-func (x *Index) put(ctx context.Context, docs []line, rejected *storage.RejectedError) error {
-	err := x.add(ctx, docs)
+func (w *writer) put(ctx context.Context, docs []line, rejected *storage.RejectedError) error {
+	err := w.add(ctx, docs)
 	var why *rejection
 	if !errors.As(err, &why) {
 		return err
 	}
 	if len(docs) > 1 {
 		half := len(docs) / 2
-		if err := x.put(ctx, docs[:half], rejected); err != nil {
+		if err := w.put(ctx, docs[:half], rejected); err != nil {
 			return err
 		}
-		return x.put(ctx, docs[half:], rejected)
+		return w.put(ctx, docs[half:], rejected)
 	}
 	if rejected.Err = why; !slices.Contains(rejected.IDs, docs[0].id) {
 		rejected.IDs = append(rejected.IDs, docs[0].id)
@@ -96,8 +102,8 @@ func (x *Index) put(ctx context.Context, docs []line, rejected *storage.Rejected
 }
 
 // add indexes the documents as one task.
-func (x *Index) add(ctx context.Context, docs []line) error {
-	if err := x.prepare(ctx); err != nil {
+func (w *writer) add(ctx context.Context, docs []line) error {
+	if err := w.prepare(ctx); err != nil {
 		return err
 	}
 	var payload bytes.Buffer
@@ -105,8 +111,8 @@ func (x *Index) add(ctx context.Context, docs []line) error {
 		payload.Write(doc.json)
 	}
 	key := string(attrID)
-	err := x.run(ctx, func() (*upstream.TaskInfo, error) {
-		info, err := x.index.AddDocumentsNdjsonWithContext(ctx, payload.Bytes(),
+	err := w.run(ctx, func() (*upstream.TaskInfo, error) {
+		info, err := w.index.AddDocumentsNdjsonWithContext(ctx, payload.Bytes(),
 			&upstream.DocumentOptions{PrimaryKey: &key})
 		return info, rejectedPayload(err)
 	})
@@ -114,21 +120,21 @@ func (x *Index) add(ctx context.Context, docs []line) error {
 		return err
 	}
 	// If the index was deleted meanwhile, the task created it without settings.
-	return x.prepare(ctx)
+	return w.prepare(ctx)
 }
 
 // Delete implements [storage.Index].
-func (x *Index) Delete(ctx context.Context, ids ...string) error {
+func (w *writer) Delete(ctx context.Context, ids ...string) error {
 	var keys []string
 	for _, id := range ids {
 		if key := keyOf(id); key != "" && len(key) <= maxKey { // other keys cannot exist
 			keys = append(keys, key)
 		}
 	}
-	err := x.take(ctx, len(keys), func() error {
+	err := w.take(ctx, len(keys), func() error {
 		for chunk := range slices.Chunk(keys, maxPayload/maxKey) {
-			err := x.run(ctx, func() (*upstream.TaskInfo, error) {
-				return x.index.DeleteDocumentsWithContext(ctx, chunk, nil)
+			err := w.run(ctx, func() (*upstream.TaskInfo, error) {
+				return w.index.DeleteDocumentsWithContext(ctx, chunk, nil)
 			})
 			if why := (*rejection)(nil); err != nil && !(errors.As(err, &why) && why.code == indexNotFound) {
 				return err
@@ -137,7 +143,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 		return nil
 	})
 	if err != nil {
-		return x.failed(ctx, "delete items from the index", err)
+		return w.failed(ctx, "delete items from the index", err)
 	}
 	return nil
 }

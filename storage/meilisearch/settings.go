@@ -83,14 +83,14 @@ func normal(s set) (n set) {
 }
 
 // applySettings creates the index if it is missing, and updates its settings if they differ.
-func (x *Index) applySettings(ctx context.Context) error {
+func (c *connection) applySettings(ctx context.Context) error {
 	var has set
-	if err := x.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := c.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	for name, value := range settings {
 		if !reflect.DeepEqual(has[name], value) {
-			return x.updateSettings(ctx)
+			return c.updateSettings(ctx)
 		}
 	}
 	return nil
@@ -98,25 +98,25 @@ func (x *Index) applySettings(ctx context.Context) error {
 
 // prepare creates the index if it is missing, and applies the settings if it has none, which happens when the
 // index was deleted during a Put. Other settings stay: agents of two versions would alternate.
-func (x *Index) prepare(ctx context.Context) error {
+func (c *connection) prepare(ctx context.Context) error {
 	var has set
-	if err := x.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := c.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	if has == nil || reflect.DeepEqual(has["searchableAttributes"], []any{"*"}) {
-		return x.updateSettings(ctx)
+		return c.updateSettings(ctx)
 	}
 	return nil
 }
 
 // updateSettings is one task, so that no index exists without settings.
-func (x *Index) updateSettings(ctx context.Context) error {
-	x.log.Info("giving the search index in Meilisearch its settings", "url", x.url)
+func (c *connection) updateSettings(ctx context.Context) error {
+	c.log.Info("giving the search index in Meilisearch its settings", "url", c.url)
 	var info upstream.TaskInfo
-	if err := x.requestSettings(ctx, http.MethodPatch, settings, &info); err != nil {
+	if err := c.requestSettings(ctx, http.MethodPatch, settings, &info); err != nil {
 		return err
 	}
-	err := x.wait(ctx, &info)
+	err := c.wait(ctx, &info)
 	if errors.As(err, new(*rejection)) { // not caused by a document
 		return fmt.Errorf("%w: Meilisearch rejected the settings: %v", storage.ErrUnavailable, err)
 	}
@@ -124,20 +124,20 @@ func (x *Index) updateSettings(ctx context.Context) error {
 }
 
 // requestSettings sends a request about the index's settings like the client, and returns its kind of error.
-func (x *Index) requestSettings(ctx context.Context, method string, send set, receive any) error {
+func (c *connection) requestSettings(ctx context.Context, method string, send set, receive any) error {
 	body, err := json.Marshal(send)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, x.address+"/indexes/"+x.name+"/settings", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, c.address+"/indexes/"+c.name+"/settings", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if x.key != "" {
-		request.Header.Set("Authorization", "Bearer "+x.key)
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	response, err := x.http.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		return (&upstream.Error{}).WithErrCode(upstream.MeilisearchCommunicationError, err)
 	}

@@ -32,27 +32,27 @@ const titleWeight, tagWeight, authorWeight, textWeight = 8, 3, 2, 1
 
 // Similar implements [storage.Index]: of the items with this item's characteristic words, those with the
 // highest cosine, weighted by rarity. Meilisearch supports vectors, but does not compute them.
-func (x *Index) Similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
+func (r reader) Similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	if limit <= 0 {
 		return nil, ctx.Err()
 	}
 	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
-	hits, err := x.similar(within, item, limit)
+	hits, err := r.similar(within, item, limit)
 	if err != nil {
-		return nil, x.failed(ctx, "find similar items", err)
+		return nil, r.failed(ctx, "find similar items", err)
 	}
 	return hits, nil
 }
 
-func (x *Index) similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
+func (r reader) similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	a := weightsOf(item)
 	only := allOf(found(storage.Query{}), not(compare(attrID, "=", keyOf(item.ID))))
-	keys, rarity, err := x.candidates(ctx, a, only)
+	keys, rarity, err := r.candidates(ctx, a, only)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	others, err := x.weights(ctx, keys, stopTokens(item.Language))
+	others, err := r.weights(ctx, keys, stopTokens(item.Language))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func heaviest(weights map[string]float64, n int) []string {
 
 // candidates returns the keys of the documents that share most with an item's tokens, according to searches
 // for the heaviest tokens and pairs of them, and the rarity of the tokens.
-func (x *Index) candidates(ctx context.Context, weights map[string]float64, only condition) ([]string, map[string]float64, error) {
+func (r reader) candidates(ctx context.Context, weights map[string]float64, only condition) ([]string, map[string]float64, error) {
 	tokens := heaviest(weights, soughtWords)
 	if len(tokens) == 0 {
 		return nil, nil, nil
@@ -123,10 +123,10 @@ func (x *Index) candidates(ctx context.Context, weights map[string]float64, only
 	}
 	requests := make([]*upstream.SearchRequest, len(terms))
 	for i, must := range terms {
-		requests[i] = x.request(branch{must: must, only: only})
+		requests[i] = branch{must: must, only: only}.request(r.name)
 		requests[i].Limit = foundEach
 	}
-	found, err := x.find(ctx, requests...)
+	found, err := r.find(ctx, requests...)
 	if err != nil || found == nil {
 		return nil, nil, err
 	}
@@ -195,8 +195,8 @@ func mostShared(shared map[string]map[string]bool, tokens []string, weights, rar
 }
 
 // weights returns the weights of the tokens of documents, by key, without stop words.
-func (x *Index) weights(ctx context.Context, keys []string, stops map[string]bool) (map[string]map[string]float64, error) {
-	docs, err := x.documents(ctx, keys, stemAttributes...)
+func (r reader) weights(ctx context.Context, keys []string, stops map[string]bool) (map[string]map[string]float64, error) {
+	docs, err := r.documents(ctx, keys, stemAttributes...)
 	if err != nil {
 		return nil, err
 	}

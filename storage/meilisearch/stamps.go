@@ -13,12 +13,12 @@ import (
 )
 
 // Days implements [storage.StampReader].
-func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
+func (r reader) Days(ctx context.Context) (map[time.Time]int64, error) {
 	days := make(map[time.Time]int64)
 	for after := ""; ; {
-		page, err := x.daysAfter(ctx, after)
+		page, err := r.daysAfter(ctx, after)
 		if err != nil {
-			return nil, x.failed(ctx, "count indexed items by day", err)
+			return nil, r.failed(ctx, "count indexed items by day", err)
 		}
 		for day, n := range page {
 			t, err := time.Parse(time.DateOnly, day)
@@ -35,14 +35,14 @@ func (x *Index) Days(ctx context.Context) (map[time.Time]int64, error) {
 }
 
 // daysAfter returns the number of documents per day after a day, for the first maxFacetValues days.
-func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, error) {
+func (r reader) daysAfter(ctx context.Context, day string) (map[string]int64, error) {
 	only := ofThisForm
 	if day != "" {
 		only = allOf(only, compare(attrDay, ">", day))
 	}
-	r := x.request(branch{only: only})
-	r.HitsPerPage, r.Facets = new(int64), names(attrDay)
-	found, err := x.find(ctx, r)
+	request := branch{only: only}.request(r.name)
+	request.HitsPerPage, request.Facets = new(int64), names(attrDay)
+	found, err := r.find(ctx, request)
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (x *Index) daysAfter(ctx context.Context, day string) (map[string]int64, er
 var ofThisForm = compare(attrForm, "=", strconv.Itoa(form))
 
 // Stamps implements [storage.StampReader]. Documents of an older form get a zero time of change.
-func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+func (r reader) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
 	if limit <= 0 {
 		return nil, ctx.Err()
 	}
@@ -66,11 +66,11 @@ func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit i
 	if after != "" {
 		only = allOf(only, compare(attrID, ">", keyOf(after)))
 	}
-	found, err := x.fetch(ctx, &upstream.DocumentsQuery{
+	found, err := r.fetch(ctx, &upstream.DocumentsQuery{
 		Filter: only.request(), Sort: []string{string(attrID) + ":asc"}, Limit: int64(limit), Fields: names(attrID, attrChanged, attrForm),
 	})
 	if err != nil {
-		return nil, x.failed(ctx, "list stamps of indexed items", err)
+		return nil, r.failed(ctx, "list stamps of indexed items", err)
 	}
 	var docs []struct {
 		ID      string `json:"id"`
@@ -90,11 +90,16 @@ func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit i
 	return stamps, nil
 }
 
-// fetch returns the requested documents, or none if the index is missing.
-func (x *Index) fetch(ctx context.Context, query *upstream.DocumentsQuery) (*upstream.DocumentsResult, error) {
-	found := new(upstream.DocumentsResult)
-	if err := x.index.GetDocumentsWithContext(ctx, query, found); err != nil && !isMissing(err) {
-		return nil, err
+// Count implements [storage.Index]. It counts documents of the current form only: see ofThisForm.
+func (r reader) Count(ctx context.Context) (int64, error) {
+	request := branch{only: ofThisForm}.request(r.name)
+	request.HitsPerPage = new(int64)
+	found, err := r.find(ctx, request)
+	if err != nil {
+		return 0, r.failed(ctx, "count indexed items", err)
 	}
-	return found, nil
+	if found == nil {
+		return 0, nil
+	}
+	return found[0].TotalHits, nil
 }

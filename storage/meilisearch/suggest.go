@@ -14,23 +14,9 @@ import (
 	"feedmesh/storage"
 )
 
-// longestSuggested is the maximum length of suggested words, in characters: longer input was pasted.
-const longestSuggested = 40
-
-// suggested returns the distinct words of a title that are suggested.
-func suggested(title []query.Word) []string {
-	var words []string
-	for _, w := range title {
-		if utf8.RuneCountInString(w.Text) <= longestSuggested {
-			words = append(words, w.Text)
-		}
-	}
-	return unique(words)
-}
-
 // Suggest implements [storage.Index]. Meilisearch indexes all words of titles, and returns the 100 most
 // frequent with a prefix.
-func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storage.FacetCount, error) {
+func (r reader) Suggest(ctx context.Context, prefix string, limit int) ([]storage.FacetCount, error) {
 	queryWords := query.QueryWords(prefix)
 	if len(queryWords) != 1 || limit <= 0 || utf8.RuneCountInString(prefix) > longestSuggested {
 		return nil, ctx.Err()
@@ -38,9 +24,9 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storag
 	prefix = queryWords[0].Text
 	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
-	words, err := x.titleWords(within, prefix)
+	words, err := r.titleWords(within, prefix)
 	if err != nil {
-		return nil, x.failed(ctx, "suggest words", err)
+		return nil, r.failed(ctx, "suggest words", err)
 	}
 	words = slices.DeleteFunc(words, func(w storage.FacetCount) bool { return !strings.HasPrefix(w.Value, prefix) })
 	slices.SortFunc(words, func(a, b storage.FacetCount) int {
@@ -50,8 +36,8 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) ([]storag
 }
 
 // titleWords returns words of titles with about the prefix, and their numbers of items.
-func (x *Index) titleWords(ctx context.Context, prefix string) ([]storage.FacetCount, error) {
-	answer, err := x.index.FacetSearchWithContext(ctx, &upstream.FacetSearchRequest{
+func (r reader) titleWords(ctx context.Context, prefix string) ([]storage.FacetCount, error) {
+	answer, err := r.index.FacetSearchWithContext(ctx, &upstream.FacetSearchRequest{
 		FacetName: string(attrTitleWords), FacetQuery: prefix,
 	})
 	if isMissing(err) {

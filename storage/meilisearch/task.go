@@ -13,9 +13,9 @@ import (
 
 // run sends a task to the server when its queue has no earlier task of the index, and waits until the task
 // has succeeded. If its content is the cause of a failure, the error is a [*rejection].
-func (x *Index) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
+func (c *connection) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
 	err := poll(ctx, func() (done bool, err error) {
-		n, err := x.queued(ctx)
+		n, err := c.queued(ctx)
 		return n == 0, err
 	})
 	if err != nil {
@@ -25,13 +25,13 @@ func (x *Index) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, err
 	if err != nil {
 		return err
 	}
-	return x.wait(ctx, info)
+	return c.wait(ctx, info)
 }
 
 // queued returns the number of waiting tasks of the index, of all agents.
-func (x *Index) queued(ctx context.Context) (int64, error) {
-	tasks, err := x.server.GetTasksWithContext(ctx, &upstream.TasksQuery{
-		IndexUIDS: []string{x.name}, Statuses: []upstream.TaskStatus{upstream.TaskStatusEnqueued}, Limit: 1,
+func (c *connection) queued(ctx context.Context) (int64, error) {
+	tasks, err := c.server.GetTasksWithContext(ctx, &upstream.TasksQuery{
+		IndexUIDS: []string{c.name}, Statuses: []upstream.TaskStatus{upstream.TaskStatusEnqueued}, Limit: 1,
 	})
 	if err != nil {
 		return 0, err
@@ -40,9 +40,9 @@ func (x *Index) queued(ctx context.Context) (int64, error) {
 }
 
 // wait waits until the task has succeeded.
-func (x *Index) wait(ctx context.Context, info *upstream.TaskInfo) error {
+func (c *connection) wait(ctx context.Context, info *upstream.TaskInfo) error {
 	return poll(ctx, func() (done bool, err error) {
-		task, err := x.server.GetTaskWithContext(ctx, info.TaskUID)
+		task, err := c.server.GetTaskWithContext(ctx, info.TaskUID)
 		if err != nil {
 			return false, err
 		}

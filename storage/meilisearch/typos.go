@@ -37,7 +37,7 @@ func (s *search) typoRequest(b branch, words map[string]bool) *upstream.SearchRe
 		loose = append(loose, t.word)
 		return true
 	})
-	r := s.request(strict)
+	r := strict.request(s.name)
 	if len(loose) == 0 {
 		return r
 	}
@@ -94,7 +94,7 @@ func (s *search) missing(ctx context.Context, terms []term) (map[string]bool, er
 	}
 	var requests []*upstream.SearchRequest
 	for _, t := range terms {
-		r := s.request(branch{must: []term{t}})
+		r := branch{must: []term{t}}.request(s.name)
 		r.HitsPerPage = new(int64)
 		requests = append(requests, r)
 	}
