@@ -1,37 +1,17 @@
 package near
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // An Index finds duplicates of new items by address, text, title or body. Answers depend on the order of
 // signatures only, so equal sequences get equal answers. It has a single owner: its methods must not be
 // called concurrently.
 type Index struct {
-	settings     Settings
-	newest       time.Time
-	items        ring[entry] // oldest first
-	texts        [][]byte    // text buffers, one for each block of items
-	keys         *linearHash // hashes of ID, address, text and title of each item
-	titles       *linearHash // bands of the indexed titles
-	titleItems   ring[uint32]
-	bodies       *linearHash // shingles of the indexed bodies
-	postings     ring[posting]
-	firstItem    uint32 // number of the oldest item
-	firstPosting uint32 // number of the oldest posting
-	overrides    overrides
-	duplicates   map[uint64]int // by hash of an original's ID, which may be evicted: number of its stored duplicates
+	window
+	overrides overrides
 
 	set    gramSet
 	hits   hitCounter
 	lookup lookup
-}
-
-// A posting is an indexed body.
-type posting struct {
-	Body
-	item uint32 // the item's number
 }
 
 // NewIndex returns an empty index. It panics if MaxItems is below 1, if Bands is not a power of two, or if
@@ -40,11 +20,8 @@ func NewIndex(s Settings) *Index {
 	if s.MaxItems < 1 || s.Bands < 1 || s.Bands&(s.Bands-1) != 0 || s.Bands*s.Rows > maxMinima {
 		panic("near: NewIndex needs room for an item, and a power of two of bands")
 	}
-	return &Index{settings: s, keys: newLinearHash(keyKinds), titles: newLinearHash(s.Bands), bodies: newLinearHash(2 * indexHashes), duplicates: make(map[uint64]int)}
+	return &Index{window: newWindow(s)}
 }
-
-// Len returns the number of stored items.
-func (x *Index) Len() int { return int(x.items.len) }
 
 // Place stores m and returns the item that it duplicates. An item that is still stored gets its earlier
 // match. O(candidates).
@@ -118,11 +95,6 @@ func (x *Index) findMatch(m Signature) (match Match, sameBody bool) {
 		return Match{}, false
 	}
 	return x.nearest(m)
-}
-
-// fresh reports whether an indexed item will stay long enough to represent its copies.
-func (x *Index) fresh(i uint32) bool {
-	return x.newest.Sub(time.Unix(x.items.at(i).seen, 0)) <= x.settings.Window/2 && x.Len()-int(i) <= x.settings.MaxItems/2
 }
 
 // nearest returns the match with the most similar title or body.
