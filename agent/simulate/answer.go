@@ -20,8 +20,8 @@ type answer struct {
 	fault  Fault     // fault applied when sending; "" if none
 }
 
-// answer computes the response to a request for a feed.
-func (w *Web) answer(p publisher, r *http.Request, now time.Time) answer {
+// answer computes the response to a request for the feed.
+func (p publisher) answer(cache *documents, r *http.Request, now time.Time) answer {
 	a := answer{status: http.StatusOK, header: http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}}
 	switch p.fault {
 	case NotFound:
@@ -49,7 +49,7 @@ func (w *Web) answer(p publisher, r *http.Request, now time.Time) answer {
 		a.fault = p.fault
 	}
 	if a.status == http.StatusOK {
-		w.fill(&a, p, r, now)
+		a.fill(p, cache, r, now)
 	}
 	return a
 }
@@ -78,7 +78,7 @@ func (a *answer) refuse(p publisher, now time.Time) {
 }
 
 // fill adds the document, or status 304 if the client has it.
-func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
+func (a *answer) fill(p publisher, cache *documents, r *http.Request, now time.Time) {
 	a.shown = p.shown(now)
 	tag := fmt.Sprintf(`"%d-%d"`, p.feed, a.shown.to)
 	var modified string
@@ -105,7 +105,7 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 	if packed {
 		a.header.Set("Content-Encoding", "gzip")
 	}
-	a.body = w.kept.get(documentKey{p.feed, packed}, a.shown, func() []byte {
+	a.body = cache.get(documentKey{p.feed, packed}, a.shown, func() []byte {
 		body := p.render(a.shown)
 		if packed {
 			body = zipped(body)
@@ -118,3 +118,8 @@ func (w *Web) fill(a *answer, p publisher, r *http.Request, now time.Time) {
 func (a answer) validates() bool {
 	return a.header.Get("ETag") != "" || a.header.Get("Last-Modified") != ""
 }
+
+// byProxy is the context key of requests through the proxy.
+type byProxy struct{}
+
+func proxied(r *http.Request) bool { return r.Context().Value(byProxy{}) != nil }

@@ -74,3 +74,6 @@ func (d *documents) full() bool {
 	defer d.mu.Unlock()
 	return d.size+d.size/max(1, len(d.entries)) > d.limit()
 }
+
+// A span is a range of entry numbers, without the last.
+type span struct{ from, to int }

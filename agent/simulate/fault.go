@@ -3,12 +3,9 @@ package simulate
 import (
 	"fmt"
 	"maps"
-	"math"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A Fault is a permanent fault of a feed of a [Web].
@@ -70,33 +67,4 @@ func (f Faults) of(drawn float64) Fault {
 		}
 	}
 	return ""
-}
-
-// alternation is the length of the periods in which an alternating feed refuses or serves.
-const alternation = time.Hour
-
-// refusedUntil returns the end of the current refusing period of an alternating feed; zero while it serves.
-func (p publisher) refusedUntil(now time.Time) time.Time {
-	since := now.Add(-time.Duration(draw(p.seed, 103)%uint64(2*alternation))).Sub(origin) % (2 * alternation)
-	if since >= alternation {
-		return time.Time{}
-	}
-	return now.Add(alternation - since)
-}
-
-// brokenStatus returns the status of a broken feed.
-func (p publisher) brokenStatus() int {
-	all := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-	return all[draw(p.seed, 104)%uint64(len(all))]
-}
-
-// retryAfter returns a Retry-After header, and the time at the header's precision: half of the feeds send
-// seconds, half a date.
-func (p publisher) retryAfter(until, now time.Time) (string, time.Time) {
-	seconds := math.Ceil(until.Sub(now).Seconds())
-	if draw(p.seed, 105)%2 == 0 {
-		return strconv.Itoa(int(seconds)), now.Add(time.Duration(seconds) * time.Second)
-	}
-	until = until.Truncate(time.Second).Add(time.Second)
-	return until.UTC().Format(http.TimeFormat), until
 }

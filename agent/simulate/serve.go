@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -114,19 +113,4 @@ func (l localListener) Accept() (net.Conn, error) {
 func own(a net.Addr) bool {
 	tcp, is := a.(*net.TCPAddr)
 	return is && tcp.IP.IsLoopback()
-}
-
-// byProxy is the context key of requests through the proxy.
-type byProxy struct{}
-
-func proxied(r *http.Request) bool { return r.Context().Value(byProxy{}) != nil }
-
-// forward serves a request to the proxy directly, without forwarding: this process serves all hosts.
-func (w *Web) forward(rw http.ResponseWriter, r *http.Request) {
-	host, err := netip.ParseAddr(r.URL.Hostname())
-	if err != nil || !host.IsLoopback() || r.URL.Scheme != "http" {
-		http.Error(rw, "this proxy serves only the hosts of the simulated web", http.StatusBadGateway)
-		return
-	}
-	w.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), byProxy{}, true)))
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -31,8 +32,8 @@ type Published struct {
 
 // A ledger records all visits, with a few bytes for each feed and each host.
 type ledger struct {
-	web   *Web
-	began time.Time // simulated
+	publishers *publishers
+	began      time.Time // simulated
 
 	mu      sync.Mutex
 	log     *os.File // nil: no log
@@ -59,9 +60,9 @@ type hostAccount struct {
 	last       time.Time // real time of the last poll's start
 }
 
-func newLedger(w *Web) *ledger {
+func newLedger(p *publishers) *ledger {
 	return &ledger{
-		web: w, began: w.settings.Now(), feeds: make([]feedAccount, w.settings.Feeds), hosts: make([]hostAccount, w.settings.Hosts),
+		publishers: p, began: p.settings.Now(), feeds: make([]feedAccount, p.settings.Feeds), hosts: make([]hostAccount, p.settings.Hosts),
 		summary: Summary{Status: map[int]int{}},
 	}
 }
@@ -69,7 +70,7 @@ func newLedger(w *Web) *ledger {
 // begin records the start of a request.
 func (l *ledger) begin(feed int, r *http.Request) Visit {
 	v := Visit{
-		Feed: feed, Host: l.web.Host(feed), Start: l.web.settings.Now(),
+		Feed: feed, Host: l.publishers.Host(feed), Start: l.publishers.settings.Now(),
 		Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "",
 	}
 	l.mu.Lock()
@@ -106,7 +107,7 @@ func (l *ledger) begin(feed int, r *http.Request) Visit {
 
 // end records the result of a request.
 func (l *ledger) end(v Visit, a answer, p publisher, whole bool) {
-	v.End, v.Status = l.web.settings.Now(), a.status
+	v.End, v.Status = l.publishers.settings.Now(), a.status
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, s := &l.feeds[v.Feed], &l.summary
@@ -156,4 +157,34 @@ func (l *ledger) close() error {
 	}
 	defer func() { l.log = nil }()
 	return l.log.Close()
+}
+
+// totals returns the current totals.
+func (l *ledger) totals() Summary {
+	now := l.publishers.settings.Now()
+	published := 0
+	for i := range l.publishers.rates {
+		p := l.publishers.publisher(i)
+		published += p.published(now) - p.published(l.began)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.summary
+	s.Status = maps.Clone(s.Status)
+	s.Days, s.Feeds, s.Published = now.Sub(l.began).Hours()/24, len(l.feeds), published
+	for _, f := range l.feeds {
+		if f.polled {
+			s.Polled++
+		}
+	}
+	if s.Days > 0 {
+		s.PollsADay = float64(s.Polls) / s.Days
+	}
+	if s.repeats > 0 {
+		s.Conditional = float64(s.conditional) / float64(s.repeats)
+	}
+	if l.delayed > 0 {
+		s.MeanDelay = (l.delay / time.Duration(l.delayed)).Seconds()
+	}
+	return s
 }
