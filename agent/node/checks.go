@@ -2,13 +2,12 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/wire"
+	"feedmesh/embedded"
 )
 
 // probe checks one dependency of this process.
@@ -55,11 +54,11 @@ func result(name string, err error) wire.Check {
 	return c
 }
 
-// probesOf returns the checks of all dependencies of this process.
-func (n *node) probesOf(env *role.Env) []*probe {
-	probes := []*probe{newProbe("mesh", n.mesh.Ping)}
-	if n.server != nil {
-		probes = append(probes, newProbe("nats server", func(context.Context) error { return n.server.Healthy() }))
+// newProbes returns the checks of all dependencies of a process; server is nil without an embedded NATS server.
+func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
+	probes := []*probe{newProbe("mesh", env.Mesh.Ping)}
+	if server != nil {
+		probes = append(probes, newProbe("nats server", func(context.Context) error { return server.Healthy() }))
 	}
 	if env.Store != nil {
 		probes = append(probes, newProbe("store", func(ctx context.Context) error {
@@ -73,22 +72,8 @@ func (n *node) probesOf(env *role.Env) []*probe {
 			return err
 		}))
 	}
-	if n.needsData() {
-		probes = append(probes, newProbe("disk", func(context.Context) error { return n.checkDiskSpace() }))
+	if p.needsData() {
+		probes = append(probes, newProbe("disk", func(context.Context) error { return p.checkDiskSpace() }))
 	}
 	return probes
-}
-
-// checks runs all checks concurrently.
-func (n *node) checks(ctx context.Context) []wire.Check {
-	if !n.running.Load() {
-		return []wire.Check{result("agent", errors.New("starting or stopping"))}
-	}
-	checks := make([]wire.Check, len(n.probes))
-	var group sync.WaitGroup
-	for i, p := range n.probes {
-		group.Go(func() { checks[i] = p.check(ctx) })
-	}
-	group.Wait()
-	return checks
 }

@@ -16,7 +16,7 @@ func TestChecks_HangingDependencyTimesOut(t *testing.T) {
 		var calls atomic.Int32
 		hang := make(chan struct{})
 		cause := errors.New("disk failure")
-		n := &node{probes: []*probe{
+		n := &health{probes: []*probe{
 			newProbe("hangs", func(context.Context) error { calls.Add(1); <-hang; return nil }),
 			newProbe("slow", func(context.Context) error { time.Sleep(time.Second); return nil }),
 			newProbe("waits", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }),

@@ -40,7 +40,7 @@ func TestRun_FullDisk(t *testing.T) {
 
 func TestCheckDiskSpace_FullAndFreed(t *testing.T) {
 	t.Parallel()
-	n := &node{config: settings(smallDisk(t, "100m"))}
+	n := &process{config: settings(smallDisk(t, "100m"))}
 	ballast := n.path("ballast")
 	for _, full := range []bool{false, true, false} {
 		size := 0

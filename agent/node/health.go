@@ -2,33 +2,59 @@ package node
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"feedmesh/agent/role"
 	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
 
-// openHealth serves health checks and metrics from now until all else is closed, so that a process that
-// starts or stops slowly still passes its liveness check.
-func (n *node) openHealth(env *role.Env) error {
-	if n.config.Health == "" {
+// health is the state of a node as its health checks report it.
+type health struct {
+	running atomic.Bool // all roles run, and no shutdown was requested
+	probes  []*probe    // checks of their dependencies, set once running
+}
+
+// checks runs all checks concurrently.
+func (h *health) checks(ctx context.Context) []wire.Check {
+	if !h.running.Load() {
+		return []wire.Check{result("agent", errors.New("starting or stopping"))}
+	}
+	checks := make([]wire.Check, len(h.probes))
+	var group sync.WaitGroup
+	for i, p := range h.probes {
+		group.Go(func() { checks[i] = p.check(ctx) })
+	}
+	group.Wait()
+	return checks
+}
+
+// serve serves health checks and metrics from now until all else is closed, so that a process that starts or
+// stops slowly still passes its liveness check.
+func (h *health) serve(p *process, metrics http.Handler) error {
+	if p.config.Health == "" {
 		return nil
 	}
-	l, err := listen(n.config.Health, "--health")
+	l, err := listen(p.config.Health, "--health")
 	if err != nil {
 		return err
 	}
 	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := service.New(service.Deps{Checks: n.checks, Metrics: env.MetricsPage, Token: string(n.config.Token), Log: n.options.Log})
+	server := service.New(service.Deps{Checks: h.checks, Metrics: metrics, Token: string(p.config.Token), Log: p.options.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- service.Serve(ctx, l, server.Health(loopback), n.options.Log) }()
-	n.closeLater(closer(func() error { cancel(); return <-ended }))
-	n.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
+	go func() { ended <- service.Serve(ctx, l, server.Health(loopback), p.options.Log) }()
+	p.closeLater(closer(func() error { cancel(); return <-ended }))
+	p.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
 	return nil
 }
 
@@ -39,4 +65,18 @@ func agentInfo(a subjects.Agent) prometheus.Collector {
 		Help:        "Information about this agent: always 1, with version and roles as labels.",
 		ConstLabels: prometheus.Labels{"version": a.Version, "roles": strings.Join(a.Roles, ",")},
 	}, func() float64 { return 1 })
+}
+
+// listen listens on the address of a flag.
+func listen(addr, flag string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use: if another agent runs there, stop it; else choose another address with %s", addr, flag)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("no permission to listen on %s: choose a port above 1023 with %s", addr, flag)
+	case err != nil:
+		return nil, fmt.Errorf("listen on %s: %w: choose another address with %s", addr, err, flag)
+	}
+	return l, nil
 }

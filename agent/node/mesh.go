@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,31 +9,16 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"feedmesh/agent/mesh"
 	"feedmesh/config"
 	"feedmesh/embedded"
-	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// openMesh starts the embedded NATS server if needed, and joins the mesh.
-func (n *node) openMesh(ctx context.Context) error {
-	conn, err := n.connect()
-	if err != nil {
-		return err
-	}
-	n.closeLater(closer(func() error { conn.Close(); return nil }))
-	n.mesh, err = mesh.Join(ctx, mesh.Options{
-		Agent: n.self.ID, Conn: conn, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.trace, Metrics: n.registry,
-		Unavailable: func(err error) bool { return errors.Is(err, storage.ErrUnavailable) },
-	})
-	return err
-}
-
-func (n *node) connect() (*nats.Conn, error) {
-	log := n.options.Log
+// connect connects to the NATS servers of the settings, or to an embedded one that it starts and returns.
+func (p *process) connect() (*nats.Conn, *embedded.Server, error) {
+	log := p.options.Log
 	opts := []nats.Option{
-		nats.Name("feedmesh agent " + n.self.ID),
+		nats.Name("feedmesh agent " + p.self.ID),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(time.Second),
 		// Detect a hanging server within half a minute and use another.
@@ -52,22 +36,23 @@ func (n *node) connect() (*nats.Conn, error) {
 			log.Warn("NATS error", "err", err)
 		}),
 	}
-	if len(n.config.NATS) > 0 {
-		return ConnectNATS(n.config.NATS, n.config.NATSLogin, opts...)
+	if len(p.config.NATS) > 0 {
+		conn, err := ConnectNATS(p.config.NATS, p.config.NATSLogin, opts...)
+		return conn, nil, err
 	}
 	o := embedded.Options{
-		Dir: n.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: log,
+		Dir: p.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: log,
 	}
-	if s := n.config.Servers; s.Listen != "" {
+	if s := p.config.Servers; s.Listen != "" {
 		o.Cluster = &embedded.Cluster{Listen: s.Listen, Peers: s.Peers, Secret: string(s.Secret)}
 	}
 	server, err := embedded.Start(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n.closeLater(server)
-	n.server = server
-	return server.Connect(opts...)
+	p.closeLater(server)
+	conn, err := server.Connect(opts...)
+	return conn, server, err
 }
 
 // ConnectNATS connects to one of the servers that --nats names.

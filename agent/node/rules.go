@@ -29,14 +29,21 @@ const (
 	firstRulesTimeout = 10 * time.Second
 )
 
-// newRuleSets returns the rule sets that this program reads, and gives the roles access to the active
-// versions.
-func newRuleSets(env *role.Env) []*ruleSet {
+// ruleSets are the rule sets that this program reads.
+type ruleSets struct {
+	*process
+	env     *role.Env
+	sets    []*ruleSet
+	changed chan struct{} // receives after another version is activated
+}
+
+// newRuleSets returns the rule sets, and gives the roles access to the active versions.
+func newRuleSets(p *process, env *role.Env) *ruleSets {
 	var prepare *ruleSet
 	prepare, env.Prepare = ruleSetOf(service.RuleSetSpec{
 		Name: "prepare", Does: "what becomes of entries' markup, links and titles", Default: document(text.Default()),
 	}, text.Parse)
-	return append([]*ruleSet{prepare}, labelSets(env)...)
+	return &ruleSets{p, env, append([]*ruleSet{prepare}, labelSets(env)...), make(chan struct{}, 1)}
 }
 
 // document returns rules as indented JSON for editing.
@@ -89,63 +96,63 @@ func ruleSetOf[T any](spec service.RuleSetSpec, parse func([]byte) (*T, error)) 
 	}
 }
 
-// ruleSetSpecs returns the rule set descriptions for the API.
-func (n *node) ruleSetSpecs() []service.RuleSetSpec {
-	specs := make([]service.RuleSetSpec, len(n.rules))
-	for i, set := range n.rules {
+// specs returns the rule set descriptions for the API.
+func (r *ruleSets) specs() []service.RuleSetSpec {
+	specs := make([]service.RuleSetSpec, len(r.sets))
+	for i, set := range r.sets {
 		specs[i] = set.RuleSetSpec
 	}
 	return specs
 }
 
-// startRules keeps the mesh at the newest rules of the store, if this node serves the API, and the node's
+// start keeps the mesh at the newest rules of the store, if this node serves the API, and the node's
 // roles at the active rules of the mesh, until ctx ends. It returns when the first rules are active.
-func (n *node) startRules(ctx context.Context, group *errgroup.Group, env *role.Env) {
-	if env.Listen != nil {
-		n.publishRules(ctx, env.Store)
+func (r *ruleSets) start(ctx context.Context, group *errgroup.Group) {
+	if r.env.Listen != nil {
+		r.publish(ctx)
 		group.Go(func() error {
 			for {
 				select {
 				case <-ctx.Done():
 					return nil
 				case <-time.After(publishInterval):
-					n.publishRules(ctx, env.Store)
+					r.publish(ctx)
 				}
 			}
 		})
 	}
-	for _, set := range n.rules {
-		if n.applies(set.Name) || env.Listen != nil { // the API evaluates drafts on stored items
-			n.followRules(ctx, group, set)
+	for _, set := range r.sets {
+		if r.applies(set.Name) || r.env.Listen != nil { // the API evaluates drafts on stored items
+			r.follow(ctx, group, set)
 		}
 	}
 }
 
 // applies reports whether a role of this node applies a rule set.
-func (n *node) applies(set string) bool {
-	return n.needs(func(r role.Role) bool { return slices.Contains(r.Rules, set) })
+func (r *ruleSets) applies(set string) bool {
+	return r.needs(func(role role.Role) bool { return slices.Contains(role.Rules, set) })
 }
 
-// publishRules writes the newest rules of the store to the mesh. An unavailable store is logged elsewhere.
-func (n *node) publishRules(ctx context.Context, store storage.Records) {
-	for _, set := range n.rules {
-		err := n.mesh.PutRules(ctx, set.Name, func(ctx context.Context) (storage.RuleSet, error) {
-			return storage.RuleSets(store).Read(ctx, set.Name, 0)
+// publish writes the newest rules of the store to the mesh. An unavailable store is logged elsewhere.
+func (r *ruleSets) publish(ctx context.Context) {
+	for _, set := range r.sets {
+		err := r.env.Mesh.PutRules(ctx, set.Name, func(ctx context.Context) (storage.RuleSet, error) {
+			return storage.RuleSets(r.env.Store).Read(ctx, set.Name, 0)
 		})
 		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
-			n.options.Log.Warn("activate newest rules failed", "rules", set.Name, "err", err)
+			r.options.Log.Warn("activate newest rules failed", "rules", set.Name, "err", err)
 		}
 	}
 }
 
-// followRules applies the active rules of the mesh, until ctx ends. It returns after the first version, or
+// follow applies the active rules of the mesh, until ctx ends. It returns after the first version, or
 // after firstRulesTimeout.
-func (n *node) followRules(ctx context.Context, group *errgroup.Group, set *ruleSet) {
+func (r *ruleSets) follow(ctx context.Context, group *errgroup.Group, set *ruleSet) {
 	received := make(chan struct{})
 	first := sync.OnceFunc(func() { close(received) })
 	group.Go(func() error {
-		return n.mesh.WatchRules(ctx, set.Name, func(version int64, text []byte) {
-			n.activateRules(set, version, text)
+		return r.env.Mesh.WatchRules(ctx, set.Name, func(version int64, text []byte) {
+			r.activate(set, version, text)
 			first()
 		})
 	})
@@ -153,33 +160,33 @@ func (n *node) followRules(ctx context.Context, group *errgroup.Group, set *rule
 	case <-received:
 	case <-ctx.Done():
 	case <-time.After(firstRulesTimeout):
-		n.options.Log.Warn("active rules not received yet, use built-in rules", "rules", set.Name)
+		r.options.Log.Warn("active rules not received yet, use built-in rules", "rules", set.Name)
 	}
 }
 
-// activateRules activates a version. A version that this program can't parse, because a newer program wrote it,
+// activate activates a version. A version that this program can't parse, because a newer program wrote it,
 // is ignored.
-func (n *node) activateRules(set *ruleSet, version int64, text []byte) {
+func (r *ruleSets) activate(set *ruleSet, version int64, text []byte) {
 	if version == 0 { // none is active
 		return
 	}
 	if err := set.activate(version, text); err != nil {
-		n.options.Log.Error("rules decode failed, keep the previous version",
+		r.options.Log.Error("rules decode failed, keep the previous version",
 			"rules", set.Name, "version", version, "in_force", set.version.Load(), "err", err)
 		return
 	}
-	n.options.Log.Info("rules activated", "rules", set.Name, "version", version)
+	r.options.Log.Info("rules activated", "rules", set.Name, "version", version)
 	select {
-	case n.beatNow <- struct{}{}:
+	case r.changed <- struct{}{}:
 	default: // a heartbeat is requested already
 	}
 }
 
 // activeVersions returns the active version of each rule set of the node's roles.
-func (n *node) activeVersions() map[string]int64 {
+func (r *ruleSets) activeVersions() map[string]int64 {
 	versions := map[string]int64{}
-	for _, set := range n.rules {
-		if n.applies(set.Name) {
+	for _, set := range r.sets {
+		if r.applies(set.Name) {
 			versions[set.Name] = set.version.Load()
 		}
 	}

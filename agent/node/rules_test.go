@@ -104,7 +104,7 @@ func TestRules_ActiveBeforeRolesRun(t *testing.T) {
 func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 	t.Parallel()
 	logs := &log{}
-	n := &node{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{{Rules: []string{"prepare"}}}, beatNow: make(chan struct{}, 1)}
+	p := &process{options: Options{Log: slog.New(slog.NewTextHandler(logs, nil))}, roles: []role.Role{{Rules: []string{"prepare"}}}}
 	set, rules := ruleSetOf(service.RuleSetSpec{Name: "prepare", Default: []byte("built in")}, func(text []byte) (*string, error) {
 		s := string(text)
 		if strings.Contains(s, "newer") {
@@ -112,7 +112,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 		}
 		return &s, nil
 	})
-	n.rules = []*ruleSet{set}
+	n := &ruleSets{process: p, sets: []*ruleSet{set}, changed: make(chan struct{}, 1)}
 	for _, step := range []struct {
 		version int64
 		text    string
@@ -125,7 +125,7 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 		{5, "newer", "four", 4},
 		{2, "two", "two", 2}, // the store was restored from a backup
 	} {
-		n.activateRules(set, step.version, []byte(step.text))
+		n.activate(set, step.version, []byte(step.text))
 		if got := *rules(); got != step.want || n.activeVersions()["prepare"] != step.inForce {
 			t.Errorf("after version %d: got %q of version %v, want %q of %d", step.version, got, n.activeVersions(), step.want, step.inForce)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"feedmesh/agent/role"
@@ -24,49 +23,38 @@ var simulated = simulate.Settings{
 	},
 }
 
-// loopback is the network of the simulated hosts.
-var loopback = netip.MustParsePrefix("127.0.0.0/8")
-
-// allowed returns the private networks that feeds may be fetched from.
-func (n *node) allowed() []netip.Prefix {
-	if n.config.Simulate == 0 {
-		return n.config.AllowNet
-	}
-	return append(slices.Clone(n.config.AllowNet), loopback)
-}
-
 // startSimulation serves synthetic feeds until the node stops, and imports them into an empty store.
-func (n *node) startSimulation(ctx context.Context, env *role.Env) error {
-	port, err := n.simulationPort(ctx, env)
+func startSimulation(ctx context.Context, p *process, env *role.Env) error {
+	port, err := simulationPort(ctx, env)
 	if err != nil {
 		return err
 	}
 	s := simulated
-	s.Feeds, s.Hosts, s.Now = n.config.Simulate, n.config.Simulate, env.Clock.Now
+	s.Feeds, s.Hosts, s.Now = p.config.Simulate, p.config.Simulate, env.Clock.Now
 	if err := simulate.SeveralHosts(); err != nil {
-		n.options.Log.Warn("simulated feeds share one host, polling is slow", "err", err)
+		p.options.Log.Warn("simulated feeds share one host, polling is slow", "err", err)
 		s.Hosts = 1
 	}
 	web, err := simulate.NewWeb(s)
 	if err != nil {
 		return err
 	}
-	n.closeLater(web)
+	p.closeLater(web)
 	server, err := web.Serve("127.0.0.1:"+port, "")
 	if err != nil {
 		return err
 	}
-	n.closeLater(server)
-	if _, err := service.ImportFeeds(ctx, env.Store, n.mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
+	p.closeLater(server)
+	if _, err := service.ImportFeeds(ctx, env.Store, env.Mesh, web.Feeds(server.Port), env.Clock.Now()); err != nil {
 		return err
 	}
-	n.options.Log.Info("simulated feeds started, see the ledger",
+	p.options.Log.Info("simulated feeds started, see the ledger",
 		"feeds", s.Feeds, "ledger", fmt.Sprintf("http://127.0.0.1:%d/ledger", server.Port))
 	return nil
 }
 
 // simulationPort returns the port of the simulated feeds in the store, or 0 for a free port if the store is empty.
-func (n *node) simulationPort(ctx context.Context, env *role.Env) (string, error) {
+func simulationPort(ctx context.Context, env *role.Env) (string, error) {
 	feeds, err := env.Store.FindFeeds(ctx, storage.FeedQuery{Limit: 1})
 	if err != nil {
 		return "", err

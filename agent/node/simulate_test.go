@@ -37,8 +37,8 @@ func TestSimulate_RequiresEmptyStore(t *testing.T) {
 	}
 	c := settings(t.TempDir())
 	c.Simulate = 20
-	n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-	err := n.importStarter(t.Context(), &role.Env{Env: &work.Env{Store: store}})
+	p := &process{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
+	err := importStarter(t.Context(), p, &role.Env{Env: &work.Env{Store: store}})
 	if want := "the store has feeds that are not simulated, for example http://f.example/: use --simulate with an empty data folder"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

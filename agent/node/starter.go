@@ -16,11 +16,11 @@ import (
 var starter []byte
 
 // importStarter imports the starter feeds into an empty store, if configured.
-func (n *node) importStarter(ctx context.Context, env *role.Env) error {
-	if n.config.Simulate > 0 {
-		return n.startSimulation(ctx, env)
+func importStarter(ctx context.Context, p *process, env *role.Env) error {
+	if p.config.Simulate > 0 {
+		return startSimulation(ctx, p, env)
 	}
-	if !n.config.Starter {
+	if !p.config.Starter {
 		return nil
 	}
 	counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
@@ -31,9 +31,9 @@ func (n *node) importStarter(ctx context.Context, env *role.Env) error {
 	if err != nil {
 		return fmt.Errorf("read the starter list: %w", err)
 	}
-	if _, err := service.ImportFeeds(ctx, env.Store, n.mesh, feeds, env.Clock.Now()); err != nil {
+	if _, err := service.ImportFeeds(ctx, env.Store, env.Mesh, feeds, env.Clock.Now()); err != nil {
 		return err
 	}
-	n.options.Log.Info("starter feeds imported into the empty store (disable with --starter=false)", "feeds", len(feeds))
+	p.options.Log.Info("starter feeds imported into the empty store (disable with --starter=false)", "feeds", len(feeds))
 	return nil
 }

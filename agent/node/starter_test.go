@@ -54,8 +54,8 @@ func TestImportStarter_EmptyStoreOnly(t *testing.T) {
 		}
 		c := settings(t.TempDir())
 		c.Starter = test.starter
-		n := &node{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
-		if err := n.importStarter(t.Context(), &role.Env{Env: &work.Env{Store: store}}); err != nil {
+		p := &process{config: c, options: Options{Log: slog.New(slog.DiscardHandler)}}
+		if err := importStarter(t.Context(), p, &role.Env{Env: &work.Env{Store: store}}); err != nil {
 			t.Fatal(err)
 		}
 		if counts, err := store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || !test.want(counts.Feeds) {

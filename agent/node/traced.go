@@ -13,27 +13,26 @@ import (
 	"feedmesh/storage"
 )
 
-// openTrace opens the tracer, if configured.
-func (n *node) openTrace() (err error) {
-	if n.config.Trace.To == "" {
-		return nil
+// openTrace opens the tracer, nil if none is configured.
+func (p *process) openTrace() (*trace.Tracer, error) {
+	if p.config.Trace.To == "" {
+		return nil, nil
 	}
-	n.trace, err = trace.Open(trace.Options{
-		To: string(n.config.Trace.To), Share: n.config.Trace.Share,
-		Version: n.options.Version, Agent: n.self.ID, Log: n.options.Log,
+	t, err := trace.Open(trace.Options{
+		To: string(p.config.Trace.To), Share: p.config.Trace.Share,
+		Version: p.options.Version, Agent: p.self.ID, Log: p.options.Log,
 	})
 	if err == nil {
-		n.closeLater(n.trace)
+		p.closeLater(t)
 	}
-	return err
+	return t, err
 }
 
 // addTracing wraps the fetcher and the engines to record spans within tasks.
-func (n *node) addTracing(env *role.Env) {
-	if n.trace == nil {
+func addTracing(env *role.Env) {
+	if env.Trace == nil {
 		return
 	}
-	env.Trace = n.trace
 	env.Fetch = tracedFetcher{env.Fetch}
 	if env.Store != nil {
 		env.Store = tracedStore{env.Store}
