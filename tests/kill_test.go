@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 var built = sync.OnceValues(func() (path string, err error) {
 	path = filepath.Join(programs, "agent")
-	if out, err := exec.Command("go", "build", "-o", path, "../agent").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "../agent").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the agent: %w\n%s", err, out)
 	}
 	return path, nil

@@ -60,7 +60,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 		t.Skip("builds the previous version")
 	}
 	t.Parallel()
-	program, err := engines.BuildPrevious(t.TempDir(), "")
+	program, err := engines.BuildPrevious(t.TempDir())
 	if errors.Is(err, engines.ErrNoHistory) {
 		t.Skip("SKIPPED, NOT TESTED: ", err)
 	}

@@ -105,7 +105,7 @@ const document = `<rss version="2.0"><channel><title>Databases</title><link>http
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	s := &shell{t: t, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "agent")}
-	build := exec.Command("go", "build", "-o", s.program, "feedmesh/agent")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", s.program, "feedmesh/agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the agent: %v\n%s", err, out)

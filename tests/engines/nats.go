@@ -32,7 +32,7 @@ type NATSServer struct {
 // are ready.
 func StartNATS(dir string, n int) (*NATS, error) {
 	program := filepath.Join(dir, "nats-server")
-	build := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "github.com/nats-io/nats-server/v2")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the NATS server: %w: %s", err, out)

@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
 )
 
 // PreviousRelease is the commit whose agents and data folders this version must work
@@ -16,18 +19,24 @@ const PreviousRelease = "96f7855"
 // a git repository, or in a shallow clone.
 var ErrNoHistory = errors.New("no git history with the previous version")
 
-// BuildPrevious builds the agent of [PreviousRelease] in a folder, with build tags, and
-// returns the path of the program. It takes about a minute on 2 cores, unless the
-// build cache contains its packages.
-func BuildPrevious(folder, tags string) (string, error) {
-	root, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+// BuildPrevious builds the agent of [PreviousRelease] in a folder and returns the path of
+// the program. It has the faults that its environment requests, none by default. The build
+// takes about a minute on 2 cores, unless the build cache contains its packages: so they
+// are compiled with the same tags for all tests, and by one test program at a time.
+func BuildPrevious(folder string) (string, error) {
+	folders, err := exec.Command("git", "rev-parse", "--show-toplevel", "--absolute-git-dir").Output()
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoHistory, err)
 	}
-	repository := string(root[:len(root)-1])
+	repository, gitFolder, _ := strings.Cut(strings.TrimSpace(string(folders)), "\n")
 	if err := exec.Command("git", "-C", repository, "cat-file", "-e", PreviousRelease+"^{commit}").Run(); err != nil {
 		return "", fmt.Errorf("%w: commit %s: %w", ErrNoHistory, PreviousRelease, err)
 	}
+	building := flock.New(filepath.Join(gitFolder, "feedmesh-build.lock"))
+	if err := building.Lock(); err != nil {
+		return "", fmt.Errorf("wait for another build of commit %s: %w", PreviousRelease, err)
+	}
+	defer building.Unlock()
 	source := filepath.Join(folder, "source-"+PreviousRelease)
 	if err := os.MkdirAll(source, 0o755); err != nil {
 		return "", err
@@ -40,7 +49,7 @@ func BuildPrevious(folder, tags string) (string, error) {
 		return "", fmt.Errorf("unpack commit %s: %w: %s", PreviousRelease, err, out)
 	}
 	program := filepath.Join(folder, "agent-"+PreviousRelease)
-	build := exec.Command("go", "build", "-trimpath", "-tags", tags, "-o", program, "./agent")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "faults", "-ldflags", "-s -w", "-o", program, "./agent")
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build commit %s: %w\n%s", PreviousRelease, err, out)

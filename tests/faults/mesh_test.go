@@ -123,12 +123,12 @@ func (m *mesh) logf(format string, args ...any) {
 // build builds the agents with their fault points.
 func (m *mesh) build() {
 	m.program = filepath.Join(m.dir, "agent")
-	cmd := exec.Command("go", "build", "-tags", "faults", "-o", m.program, "feedmesh/agent")
+	cmd := exec.Command("go", "build", "-tags", "faults", "-ldflags", "-s -w", "-o", m.program, "feedmesh/agent")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("build the agent: %v\n%s", err, out)
 	}
-	previous, err := engines.BuildPrevious(m.dir, "faults")
+	previous, err := engines.BuildPrevious(m.dir)
 	if err != nil && !errors.Is(err, engines.ErrNoHistory) {
 		m.t.Fatal(err)
 	}
