@@ -4,6 +4,9 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 
 export CGO_ENABLED := "0"
 
+# with it packages compile once for all: for tests and releases, and for the previous version that tests build
+export GOFLAGS := env("GOFLAGS", "") + " -trimpath"
+
 version := `git describe --always --dirty 2>/dev/null || echo dev`
 
 _list:
@@ -11,12 +14,12 @@ _list:
 
 # the program, for this machine, in bin/
 build:
-    go build -trimpath -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
+    go build -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
 
 # the program for every system it is made for, in bin/, with the licences of its modules
 release:
     for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
-        echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -trimpath -ldflags "-s -w -X main.version={{ version }}" \
+        echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -ldflags "-s -w -X main.version={{ version }}" \
             -o "bin/agent-${target/\//-}" ./agent; \
     done
     go run ./tools/licences ./agent > bin/LICENCES.md
@@ -34,17 +37,36 @@ quick:
     go vet ./...
     go test -short -parallel 8 ./...
 
-# what the race detector is of no use for, or has no time for: code that shares nothing, a NATS server that reloads (not ours to mend), long simulations, a browser, golden queries, and faults; of whole nodes it sees those that do not run for long
-unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools|/deploy|/tests/browser|/tests/golden|/tests/faults"
+# what the race detector is of no use for, or has no time for: code that shares nothing, long simulations; of whole nodes it sees those that do not run for long
+unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools"
 
-# everything, the longest first; what CI calls
-test: engines lint build-others
-    CGO_ENABLED=1 go test -race -timeout 14m $(go list ./... | grep -vE '{{ unraced }}|/tests$')
-    CGO_ENABLED=1 go test -race -short ./tests ./tools/simulate/schedule
-    go test -timeout 14m ./tests $(go list ./... | grep -E '{{ unraced }}' | grep -v /tests/faults)
-    go test -timeout 14m ./tests/faults
-    go test -C tools/bench ./...
+# whole nodes: faults, a browser, golden queries, a NATS server that reloads (not ours to mend), programs; the longest first
+nodes := "./tests/faults ./tests/... ./deploy/..."
+
+# everything; what CI calls. Whole nodes mostly wait: all else runs beside them, at a lower priority, because they are timed
+test: engines lint
+    #!/usr/bin/env bash
+    set -uo pipefail
+    output=$(mktemp)
+    trap 'kill $(jobs -p) 2>/dev/null; rm -f "$output"' EXIT
+    {{ just_executable() }} test-nodes >"$output" 2>&1 &
+    failed=0
+    nice -n 5 {{ just_executable() }} test-packages build-others || failed=1
+    wait $! || failed=1
+    cat "$output"
     tests/vulnerabilities --again
+    exit $failed
+
+# tests of whole nodes; lint has vetted them already
+test-nodes:
+    go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
+
+# tests of all packages, with the race detector where it is of use, and of the tools
+test-packages:
+    CGO_ENABLED=1 go test -vet=off -race -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
+    CGO_ENABLED=1 go test -vet=off -race -timeout 20m -short ./tests ./tools/simulate/schedule
+    go test -vet=off -timeout 20m $(go list ./... | grep -E '{{ unraced }}')
+    go test -vet=off -C tools/bench ./...
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
 faults time="10m" *flags: engines
