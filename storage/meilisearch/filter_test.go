@@ -58,11 +58,9 @@ func indexWithItems(t testing.TB) *Index {
 	return x
 }
 
+// A value matches the items that have it; FuzzFilter tests that it matches no others.
 func TestFilter_EscapesValues(t *testing.T) {
 	x := indexWithItems(t)
-	for _, value := range injections {
-		wantNoMatch(t, x, value)
-	}
 	items := words("odd")
 	for _, value := range injections {
 		if value != strings.ToLower(value) || value != strings.TrimSpace(value) || !utf8.ValidString(value) || strings.Contains(value, "\x00") || len(value) > 400 {

@@ -224,7 +224,7 @@ func TestPut_SplitsLargeBatches(t *testing.T) {
 	x := open(t, newOptions(t))
 	items := words("a", "b", "c", "d", "e")
 	for i := range items {
-		items[i].Text = strings.Repeat("text ", maxPayload/5/3*(i%2)) // two of these fit
+		items[i].Text = strings.Repeat("text", maxPayload/4/3*(i%2)) // two of these fit
 	}
 	before := x.tasks(t)
 	if err := x.Put(t.Context(), items...); err != nil {
@@ -234,7 +234,7 @@ func TestPut_SplitsLargeBatches(t *testing.T) {
 		t.Errorf("got %d tasks, want 1", got)
 	}
 	for i := range items {
-		items[i].Text = strings.Repeat("text ", maxPayload/5*2/3)
+		items[i].Text = strings.Repeat("text", maxPayload/4*2/3)
 	}
 	if err := x.Put(t.Context(), items...); err != nil {
 		t.Fatal(err)
