@@ -421,19 +421,23 @@ func TestSearch_TimesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var calls sync.WaitGroup
 	for call, f := range map[string]func() error{
 		"search":  func() error { _, err := x.Search(t.Context(), storage.Query{}); return err },
 		"similar": func() error { _, err := x.Similar(t.Context(), words("a")[0], 5); return err },
 		"suggest": func() error { _, err := x.Suggest(t.Context(), "wo", 5); return err },
 	} {
-		begin := time.Now()
-		if err := f(); !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("%s: %v, want ErrUnavailable", call, err)
-		}
-		if elapsed := time.Since(begin); elapsed > searchTimeout+searchTimeout/2 {
-			t.Errorf("%s: took %v, want at most %v", call, elapsed, searchTimeout)
-		}
+		calls.Go(func() {
+			begin := time.Now()
+			if err := f(); !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("%s: %v, want ErrUnavailable", call, err)
+			}
+			if elapsed := time.Since(begin); elapsed > 3*searchTimeout {
+				t.Errorf("%s: took %v, want at most %v", call, elapsed, 3*searchTimeout)
+			}
+		})
 	}
+	calls.Wait()
 }
 
 func TestStamps_OlderDocumentFormatIsStale(t *testing.T) {
