@@ -264,9 +264,12 @@ func TestOutbox_PublishesWhenFull(t *testing.T) {
 		publish(t, m, job{Name: fmt.Sprint(i)})
 	}
 	large := string(make([]byte, 300<<10)) // six bytes each in JSON
-	r.serveBatch(m, 6, mesh.ActorFunc[job](func(ctx context.Context, j job) error {
+	actor := mesh.ActorFunc[job](func(ctx context.Context, j job) error {
 		return subjects.Publish(ctx, m, next(), job{Name: "after " + j.Name, Kind: large})
-	}))
+	})
+	queue := batchQueue(6)
+	queue.Timeout, queue.AckWait = time.Minute, 10*time.Second // large tasks are slow
+	r.running(func(ctx context.Context) error { return mesh.Serve(ctx, m, queue, "", actor, 1) })
 	eventually(t, "all done", func() bool { return pendingCount(t, m, "index") == 0 })
 	got := r.on("prepare")
 	slices.Sort(got)
