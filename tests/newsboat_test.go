@@ -67,18 +67,54 @@ func (n *newsboat) press(keys ...string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	var shown strings.Builder
+	var shown screen
 	c.Stdout, c.Stderr = &shown, &shown
 	if err := c.Start(); err != nil {
 		n.t.Fatal(err)
 	}
+	drawn := 0
 	for _, key := range keys {
-		time.Sleep(2 * time.Second) // until it has drawn its window, which it does not report
+		within(n.t, time.Minute, "newsboat has drawn its window", func() bool { return shown.rests(drawn) })
+		drawn = shown.size()
 		io.WriteString(in, key)
 	}
 	if err := c.Wait(); err != nil {
 		n.t.Fatalf("newsboat ended with %v: %.2000q", err, shown.String())
 	}
+}
+
+// A screen collects the output of a program in a terminal.
+type screen struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	written time.Time // last output
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = time.Now()
+	return s.text.Write(p)
+}
+
+// rests reports whether the program has written more than a number of bytes, and then paused: it does not
+// report otherwise that it waits for a key.
+func (s *screen) rests(more int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Len() > more && time.Since(s.written) > 500*time.Millisecond
+}
+
+func (s *screen) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Len()
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // pages serves a feed of n items.
