@@ -67,7 +67,7 @@ test-nodes:
 # tests of all packages, with the race detector where it is of use, and of the tools
 test-packages:
     TMPDIR=$(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
-    CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m -short ./tests ./tools/simulate/schedule
+    CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m -short -skip '^TestClean' ./tests ./tools/simulate/schedule
     go test -vet=off -timeout 20m $(go list ./... | grep -E '{{ unraced }}')
     go test -vet=off -C tools/bench ./...
 

@@ -23,8 +23,8 @@ func member(t *testing.T, c config.Config) (stop func()) {
 	go func() {
 		select {
 		case <-ready:
-		case <-time.After(time.Minute):
-			t.Error("a member did not start within a minute")
+		case <-time.After(startTimeout):
+			t.Error("a member did not start within", startTimeout)
 		}
 	}()
 	stopped := false
@@ -45,9 +45,9 @@ func member(t *testing.T, c config.Config) (stop func()) {
 // agents waits until the mesh has a number of agents.
 func agents(t *testing.T, n *running, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); len(n.status().Agents) != want; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); len(n.status().Agents) != want; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("got %d agents after a minute, want %d", len(n.status().Agents), want)
+			t.Fatalf("got %d agents after %v, want %d", len(n.status().Agents), startTimeout, want)
 		}
 	}
 }
@@ -79,14 +79,14 @@ func TestMesh_ThreeEmbeddedServers(t *testing.T) {
 	for i := range feeds {
 		n.add(base + feedServer.Path(i))
 	}
-	if end := n.waitSettled(time.Minute); end.Items != feeds*items {
+	if end := n.waitSettled(); end.Items != feeds*items {
 		t.Errorf("got %d items, want %d", end.Items, feeds*items)
 	}
 	stop()
 	for i := range feeds {
 		n.add(base + feedServer.Path(feeds+i))
 	}
-	if end := n.waitSettled(2 * time.Minute); end.Items != 2*feeds*items {
+	if end := n.waitSettled(); end.Items != 2*feeds*items {
 		t.Errorf("got %d items when one agent was gone, want %d", end.Items, 2*feeds*items)
 	}
 	member(t, each[2]) // it rejoins the others

@@ -18,10 +18,6 @@ import (
 	"feedmesh/tests/corpus"
 )
 
-// corpusTime is the timeout for hundreds of real documents with the race detector, which slows a node down
-// tenfold, in parallel with other tests.
-const corpusTime = 8 * time.Minute
-
 // A sample is a real feed document.
 type sample struct {
 	File     string `json:"file"`
@@ -116,7 +112,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 		byFeed[storage.FeedID(url)] = i
 	}
 	n.add(urls...)
-	first := n.waitSettled(corpusTime)
+	first := n.waitSettled()
 
 	yield := 0
 	n.eachFeed(func(f wire.Feed) {
@@ -153,7 +149,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 			t.Errorf("%s: got %q at the second poll, want unchanged", samples[byFeed[f.ID]].File, f.State.Outcome)
 		}
 	})
-	if second := n.waitSettled(corpusTime); second.Items != first.Items {
+	if second := n.waitSettled(); second.Items != first.Items {
 		t.Errorf("got %d items after the second sweep, want the %d of the first", second.Items, first.Items)
 	}
 }
@@ -201,7 +197,7 @@ func findable(t *testing.T, n *running) {
 // polledAgain waits until every feed has been polled after that time.
 func polledAgain(t *testing.T, n *running, after time.Time) {
 	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
+	for deadline := time.Now().Add(settleTimeout); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		behind := 0
 		n.eachFeed(func(f wire.Feed) {
 			if f.State == nil || !f.State.Polled.After(after) {
@@ -212,5 +208,5 @@ func polledAgain(t *testing.T, n *running, after time.Time) {
 			return
 		}
 	}
-	t.Fatal("not all feeds were polled again within three minutes")
+	t.Fatal("not all feeds were polled again within", settleTimeout)
 }

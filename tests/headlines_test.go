@@ -111,7 +111,7 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 		urls[i] = fmt.Sprintf("http://127.0.0.%d:%d/feed/%d", 1+i, listener.Addr().(*net.TCPAddr).Port, i) // a host is asked for one thing at a time
 	}
 	n.add(urls...)
-	n.waitSettled(time.Minute)
+	n.waitSettled()
 
 	labels := map[string]string{} // by title
 	var read int64
@@ -123,7 +123,7 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 			read += int64(p.publish(half))
 			clock.add(12 * time.Hour)
 			n.hasItems(read)
-			if got := n.waitSettled(2 * time.Minute).Items; got != read {
+			if got := n.waitSettled().Items; got != read {
 				t.Fatalf("got %d items on %s, want %d", got, day[0].Published, read)
 			}
 		}
@@ -162,9 +162,9 @@ func noonOf(t *testing.T, day []headline) time.Time {
 // hasItems waits until the node has stored a number of items.
 func (r *running) hasItems(want int64) {
 	r.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); r.status().Items < want; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(settleTimeout); r.status().Items < want; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			r.t.Fatalf("got %d items after two minutes, want %d", r.status().Items, want)
+			r.t.Fatalf("got %d items after %v, want %d", r.status().Items, settleTimeout, want)
 		}
 	}
 }

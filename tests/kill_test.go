@@ -87,7 +87,7 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		_, err := service.Call(ctx, p.Client, wire.GetStatus, wire.None{})
 		cancel()
@@ -96,7 +96,7 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 		}
 		if time.Now().After(deadline) {
 			p.kill()
-			t.Fatalf("the agent does not serve after a minute: %v\n%s", err, p.log)
+			t.Fatalf("the agent does not serve after %v: %v\n%s", startTimeout, err, p.log)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestKill_TwentyKillsLoseAndDuplicateNothing(t *testing.T) {
 		t.Logf("kill %2d: %d feeds polled, %d items stored, %d searchable", i+1, st.Feeds.Polled, st.Items, st.Indexed)
 		p = spawn(t, program, dir, addr)
 	}
-	end := p.waitSettled(5 * time.Minute)
+	end := p.waitSettled()
 
 	var got []string
 	for _, item := range p.items() {
@@ -188,7 +188,7 @@ func TestKill_TermSignalDrains(t *testing.T) {
 		t.Errorf("took %v to drain, want at most 30 s", elapsed)
 	}
 	p = spawn(t, program, dir, addr, "--log-level", "debug")
-	end := p.waitSettled(2 * time.Minute)
+	end := p.waitSettled()
 	if end.Items != 200*20 || end.Indexed != end.Items {
 		t.Errorf("got %d items, %d indexed; want %d", end.Items, end.Indexed, 200*20)
 	}
@@ -269,7 +269,7 @@ func TestFetch_PrivateAddressesAreRejected(t *testing.T) {
 	n := start(t, c, nil)
 	feedServer := simulate.NewFeedServer(1, 1, time.Now())
 	n.add(serve(t, feedServer)+feedServer.Path(0), "http://169.254.169.254/latest/meta-data", "http://localhost:1/feed")
-	n.waitSettled(time.Minute)
+	n.waitSettled()
 	n.eachFeed(func(f wire.Feed) {
 		if f.State.Class != "blocked" || !strings.Contains(f.State.Error, "--allow-net") && !strings.Contains(f.State.Error, "port") {
 			t.Errorf("%s: got %q (%s), want blocked, with a remedy", f.URL, f.State.Error, f.State.Class)

@@ -56,7 +56,7 @@ func TestMesh_AgentsShareTheWork(t *testing.T) {
 	go func() {
 		done <- node.Run(ctx, edge, node.Options{Version: "edge", Log: slog.New(slog.DiscardHandler)})
 	}()
-	end := n.waitSettled(time.Minute)
+	end := n.waitSettled()
 	if end.Items != 500 || len(end.Agents) != 2 {
 		t.Errorf("got %d items by %d agents, want 500 by 2", end.Items, len(end.Agents))
 	}

@@ -132,7 +132,7 @@ func TestNewsboat_GoogleReaderAPI(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(3)) + "/feed")
-	n.waitSettled(time.Minute)
+	n.waitSettled()
 	boat := newNewsboat(t, fmt.Sprintf(`urls-source "feedhq"
 feedhq-url %q
 feedhq-login "me"
@@ -162,7 +162,7 @@ func TestNewsboat_Outputs(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(5)) + "/feed")
-	n.waitSettled(time.Minute)
+	n.waitSettled()
 	n.put("/api/searches/lights", `{"title":"Lights","query":"q=lighthouse"}`)
 	front := &statuses{to: n.Address(), seen: map[string][]int{}}
 	address := serve(t, front)

@@ -30,6 +30,9 @@ func settings(dir string) config.Config {
 	return c
 }
 
+// startTimeout bounds the start of a node, in parallel with other tests.
+const startTimeout = 3 * time.Minute
+
 // A running node.
 type running struct {
 	*service.Client
@@ -71,9 +74,9 @@ func start(t *testing.T, c config.Config, clock work.Clock) *running {
 	case err := <-done:
 		cancel()
 		t.Fatalf("the node did not start: %v", err)
-	case <-time.After(time.Minute):
+	case <-time.After(startTimeout):
 		cancel()
-		t.Fatal("the node did not start within a minute")
+		t.Fatal("the node did not start within", startTimeout)
 	}
 	return nil
 }
@@ -109,12 +112,16 @@ func (r *running) status() wire.Status {
 	return s
 }
 
+// settleTimeout bounds how long a node works on its feeds: hundreds of real documents, with the race detector,
+// which slows it down tenfold, in parallel with other tests.
+const settleTimeout = 8 * time.Minute
+
 // waitSettled waits until every feed has been polled and all queues are empty.
-func (r *running) waitSettled(within time.Duration) wire.Status {
+func (r *running) waitSettled() wire.Status {
 	r.t.Helper()
 	var last wire.Status
 	calm := 0
-	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
+	for deadline := time.Now().Add(settleTimeout); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		last = r.status()
 		waiting := uint64(0)
 		for _, q := range last.Queues {
@@ -126,11 +133,11 @@ func (r *running) waitSettled(within time.Duration) wire.Status {
 			calm = 0
 			continue
 		}
-		if calm++; calm == 3 {
+		if calm++; calm == 5 {
 			return last
 		}
 	}
-	r.t.Fatalf("not settled within %v: %+v", within, last)
+	r.t.Fatalf("not settled within %v: %+v", settleTimeout, last)
 	return last
 }
 

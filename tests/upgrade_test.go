@@ -40,7 +40,7 @@ func previousAgent(t *testing.T, program, data string) (*running, func()) {
 	}
 	t.Cleanup(stop)
 	r := &running{Client: client, t: t, stop: stop}
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(startTimeout)
 	for {
 		if _, err := service.Call(t.Context(), client, wire.GetStatus, wire.None{}); err == nil {
 			return r, stop
@@ -92,7 +92,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 	data := t.TempDir()
 	old, stop := previousAgent(t, program, data)
 	old.add(urls...)
-	before := old.waitSettled(2 * time.Minute)
+	before := old.waitSettled()
 	ids := idsOf(old)
 	stop()
 	polled := requests.Load()
@@ -103,7 +103,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 	c := settings(data)
 	c.Schedule.Interval = 24 * time.Hour
 	n := start(t, c, nil)
-	after := n.waitSettled(time.Minute)
+	after := n.waitSettled()
 	if after.Items != before.Items || after.Indexed != before.Indexed || after.Feeds.Stored != before.Feeds.Stored {
 		t.Errorf("this version has %d items, %d indexed, %d feeds; the previous version had %d, %d, %d",
 			after.Items, after.Indexed, after.Feeds.Stored, before.Items, before.Indexed, before.Feeds.Stored)
@@ -123,7 +123,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 	n.stop()
 
 	back, stop := previousAgent(t, program, data)
-	if s := back.waitSettled(time.Minute); s.Items != before.Items || s.Indexed != before.Indexed {
+	if s := back.waitSettled(); s.Items != before.Items || s.Indexed != before.Indexed {
 		t.Errorf("back on the previous version: %d items, %d indexed, want %d, %d", s.Items, s.Indexed, before.Items, before.Indexed)
 	}
 	stop()

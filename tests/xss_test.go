@@ -235,7 +235,7 @@ type browser struct {
 // openBrowser starts a browser with access to a test server only.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	b := &browser{ctx: chromium.Open(t, 2*time.Minute)}
+	b := &browser{ctx: chromium.Open(t, 5*time.Minute)}
 	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.URL.Path != "/" {

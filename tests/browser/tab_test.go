@@ -29,7 +29,7 @@ type tab struct {
 }
 
 // pageTimeout is the timeout of a wait for a page.
-const pageTimeout = 20 * time.Second
+const pageTimeout = time.Minute
 
 // open opens an empty tab for the shared node.
 func open(t testing.TB) *tab { return openAt(t, sharedTestbed(t).address) }
@@ -37,7 +37,7 @@ func open(t testing.TB) *tab { return openAt(t, sharedTestbed(t).address) }
 // openAt opens an empty tab, 1280 by 900, for the console at a URL.
 func openAt(t testing.TB, base string) *tab {
 	t.Helper()
-	b := &tab{t: t, ctx: chromium.Open(t, 3*time.Minute), base: base}
+	b := &tab{t: t, ctx: chromium.Open(t, 10*time.Minute), base: base}
 	if err := chromedp.Listen(b.ctx, b.listen); err != nil {
 		t.Fatalf("start the browser: %v", err)
 	}

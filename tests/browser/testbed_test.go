@@ -96,7 +96,7 @@ func (w testbed) read(ctx context.Context, tag string) error {
 	if _, err := service.Call(ctx, w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: w.room.addresses(), Tags: []string{tag}}}); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		status, err := service.Call(ctx, w.Client, wire.GetStatus, wire.None{})
 		if err != nil {
 			return err
@@ -109,5 +109,5 @@ func (w testbed) read(ctx context.Context, tag string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the testbed's %d items were not searchable within a minute", w.room.items())
+	return fmt.Errorf("the testbed's %d items were not searchable within three minutes", w.room.items())
 }

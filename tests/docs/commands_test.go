@@ -169,7 +169,7 @@ func (s *shell) startNode() {
 
 func (s *shell) wait(p *engines.Process, ok func(wire.Status) bool, client *service.Client) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if status, err := service.Call(s.t.Context(), client, wire.GetStatus, wire.None{}); err == nil && ok(status) {
 			return
 		} else if !p.Running() || time.Now().After(deadline) {
@@ -247,7 +247,7 @@ func (s *shell) run(arguments ...string) string {
 // execute executes a command of the agent and returns its output on both streams.
 func (s *shell) execute(arguments ...string) (string, error) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, s.program, arguments...)
 	command.Dir, command.Env = s.folder, s.env
@@ -261,10 +261,10 @@ func (s *shell) execute(arguments ...string) (string, error) {
 func (s *shell) until(arguments []string, text string) {
 	s.t.Helper()
 	out := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if out = s.run(arguments...); strings.Contains(strings.ToLower(out), text) {
 			return
 		}
 	}
-	s.t.Errorf("agent %s does not print %q within a minute:\n%s", strings.Join(arguments, " "), text, out)
+	s.t.Errorf("agent %s does not print %q within three minutes:\n%s", strings.Join(arguments, " "), text, out)
 }

@@ -162,7 +162,7 @@ func FreePort() (int, error) {
 // tail buffers the end of its input.
 type tail struct {
 	mu sync.Mutex
-	b  []byte
+	b  []byte // at most twice tailSize, so that few writes copy it
 }
 
 const tailSize = 256 << 10
@@ -171,8 +171,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, b...)
-	if excess := len(t.b) - tailSize; excess > 0 {
-		t.b = bytes.Clone(t.b[excess:])
+	if len(t.b) > 2*tailSize {
+		t.b = bytes.Clone(t.b[len(t.b)-tailSize:])
 	}
 	return len(b), nil
 }
@@ -180,5 +180,5 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.b)
+	return string(t.b[max(0, len(t.b)-tailSize):])
 }

@@ -65,9 +65,11 @@ type fault struct {
 // in the short form.
 var stages = [][]fault{
 	{{id: "R18", what: "ten agents and back", back: agentsBack, short: 15 * time.Second, happen: scale}},
-	{{id: "R09", what: "Meilisearch down, slow, its index deleted", back: storesBack, short: 12 * time.Second, happen: searchGoes}},
 	{{id: "R01", what: "agents killed", back: agentsBack, short: 15 * time.Second, happen: killAgents}},
-	{{id: "R20", what: "the agent that places items killed every 10 s", back: agentsBack, short: 32 * time.Second, happen: killCluster}},
+	{
+		{id: "R20", what: "the agent that places items killed every 10 s", back: agentsBack, short: 32 * time.Second, happen: killCluster},
+		{id: "R09", what: "Meilisearch down, slow, its index deleted", back: storesBack, short: 12 * time.Second, happen: searchGoes},
+	},
 	{{id: "R02", what: "agents killed at each crash point", back: agentsBack, short: 35 * time.Second, happen: crashAtPoints}},
 	{
 		{id: "R03", what: "active agent stopped for three leases", back: agentsBack, short: 18 * time.Second, happen: zombie},
@@ -213,6 +215,9 @@ func startWork(t *testing.T) *work {
 	return w
 }
 
+// startTimeout bounds the time in which the mesh starts, and that in which it reads all feeds.
+const startTimeout = 3 * time.Minute
+
 // begin adds the feeds and waits until all are read.
 func (m *mesh) begin() {
 	m.t.Helper()
@@ -224,10 +229,10 @@ func (m *mesh) begin() {
 		_, err := c.ImportFeeds(ctx, strings.NewReader(list.String()))
 		return err
 	}
-	if err := eventually(time.Minute, func() error { return m.request(add) }); err != nil {
+	if err := eventually(startTimeout, func() error { return m.request(add) }); err != nil {
 		m.t.Fatalf("add the feeds: %v", err)
 	}
-	err := eventually(time.Minute, func() error {
+	err := eventually(startTimeout, func() error {
 		s, err := m.status()
 		if want := int64(m.feedServer.feeds * entriesAtNew); err == nil && (s.Items < want || s.Indexed < want) {
 			err = fmt.Errorf("%d items and %d indexed of %d", s.Items, s.Indexed, want)
