@@ -37,7 +37,7 @@ func (r reader) Search(ctx context.Context, q storage.Query) (storage.Results, e
 // search returns a page of the results of the branches. If nothing matches, a retry allows typos.
 func (r reader) search(ctx context.Context, q storage.Query, after cursor, branches []branch) (storage.Results, error) {
 	s := &search{connection: r.connection, query: q, scored: q.Scored(), after: after}
-	branches, err := expander{r.connection}.expanded(ctx, branches)
+	branches, err := expander(r).expanded(ctx, branches)
 	if err != nil {
 		return storage.Results{}, err
 	}
