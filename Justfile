@@ -41,7 +41,7 @@ quick:
 unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools"
 
 # SQLite is C that was translated to Go and shares nothing: with the detector it takes ten times as long; its driver, and so a connection that two goroutines use, stays checked
-race := "-race -parallel 8 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'"
+race := "-race -parallel 4 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'"
 
 # whole nodes: faults, a browser, golden queries, a NATS server that reloads (not ours to mend), programs; the longest first
 nodes := "./tests/faults ./tests/... ./deploy/..."

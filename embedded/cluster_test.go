@@ -37,12 +37,12 @@ func member(dir, secret string, addrs ...string) Options {
 func eventually(t *testing.T, what string, do func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if err = do(); err == nil {
 			return
 		}
 	}
-	t.Fatalf("%s: not within 30 s: %v", what, err)
+	t.Fatalf("%s: not within 2 minutes: %v", what, err)
 }
 
 func TestCluster_ToleratesLossOfOneServer(t *testing.T) {

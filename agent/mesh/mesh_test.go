@@ -89,15 +89,15 @@ func publish(t *testing.T, m *mesh.Mesh, js ...job) {
 	}
 }
 
-// eventually polls until state returns true, for at most 30 seconds.
+// eventually polls until state returns true, for at most 2 minutes.
 func eventually(t testing.TB, what string, state func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if state() {
 			return
 		}
 	}
-	t.Fatalf("timeout after 30 s: %s", what)
+	t.Fatalf("timeout after 2 minutes: %s", what)
 }
 
 func pendingCount(t testing.TB, m *mesh.Mesh, queue string) uint64 {

@@ -88,8 +88,8 @@ func TestWatchRules_NotifiesAllWatchers(t *testing.T) {
 	put(t, a, 1, "one")
 	began := time.Now()
 	early.becomes(t, "0 , 1 one")
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("took %v, want less than a second", took)
+	if took := time.Since(began); took > 10*time.Second { // most take milliseconds
+		t.Errorf("took %v, want an immediate notification", took)
 	}
 	late := watch(t, a, "prepare")
 	late.becomes(t, "1 one")

@@ -70,7 +70,7 @@ func TestStreams_ReplicatedToJoiningServers(t *testing.T) {
 		t.Errorf("got %d replicas on two servers, want 1", got)
 	}
 	launch(2)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if n, err := m.declare(t.Context()); err == nil && n == 3 {
 			break
 		}

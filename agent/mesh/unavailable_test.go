@@ -112,7 +112,7 @@ func TestSchema_NewerTaskIsDeferred(t *testing.T) {
 		if took := time.Since(began); took < time.Second || j.Name != "x" {
 			t.Errorf("got %+v after %v, want x after three deferrals", j, took)
 		}
-	case <-time.After(20 * time.Second):
-		t.Error("timeout: task not processed within 20 s")
+	case <-time.After(time.Minute):
+		t.Error("timeout: task not processed within a minute")
 	}
 }

@@ -113,15 +113,15 @@ func startError(t *testing.T, c config.Config) string {
 	return err.Error()
 }
 
-// eventually polls until state returns true, for at most 30 seconds.
+// eventually polls until state returns true, for at most 2 minutes.
 func eventually(t *testing.T, what string, state func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if state() {
 			return
 		}
 	}
-	t.Fatalf("timeout after 30 s: %s", what)
+	t.Fatalf("timeout after 2 minutes: %s", what)
 }
 
 // waitIdle waits until all feeds are polled, all items are stored and indexed,

@@ -209,7 +209,7 @@ func TestExport_FailureWarnsOnce(t *testing.T) {
 				t.Errorf("closing took %v, want 3 s at most", took)
 			}
 			var lines []string
-			for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 				if lines = log.lines(); lines[0] != "" {
 					break
 				}

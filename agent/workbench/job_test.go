@@ -228,9 +228,9 @@ func TestCancelJob_Waiting(t *testing.T) {
 	if _, err := CancelJob(t.Context(), b.store, next.ID); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(time.Second); b.job(t, next.ID).State != Cancelled; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); b.job(t, next.ID).State != Cancelled; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("not cancelled within a second")
+			t.Fatal("not cancelled within a minute")
 		}
 	}
 	close(free)

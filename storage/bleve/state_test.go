@@ -22,13 +22,13 @@ func TestMerge_LoadsColumnsBeforeASearch(t *testing.T) {
 // awaitMerged waits until searches use the current state, with fewer segments than the given number.
 func awaitMerged(t *testing.T, x *bleve.Index, fewer int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		all, parts := x.SeesAll()
 		if all && parts < fewer {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after 20 s searches see %d parts, all there is: %t; want all, and many that are merged", parts, all)
+			t.Fatalf("after 2 minutes searches see %d parts, all there is: %t; want all, and many that are merged", parts, all)
 		}
 	}
 }

@@ -280,7 +280,7 @@ func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 // stampsAfterRestart retries until the server returns stamps: after a restart it may still apply settings.
 func stampsAfterRestart(t *testing.T, x *Index, after string) []storage.Stamp {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		page, err := x.Stamps(t.Context(), noon, after, 100)
 		if err == nil {
 			return page

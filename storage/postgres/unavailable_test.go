@@ -89,7 +89,7 @@ func writing(t *testing.T, s *Store, disturb func(progress func())) {
 func wantCounted(t *testing.T, s *Store) {
 	t.Helper()
 	var more int64
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		counted, err := s.CountFeeds(t.Context(), storage.FeedQuery{})
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func TestGroupCommit_FailedChangeRollsBackAlone(t *testing.T) {
 		group.Go(func() { errs[i] = put(i) })
 	}
 	waiting := func(n int) {
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			s.mu.Lock()
 			have := len(s.pending)
 			s.mu.Unlock()

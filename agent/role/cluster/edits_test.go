@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestCluster_TenThousandEqualItemsAreOneEvent(t *testing.T) {
 	for i := range 10_000 {
 		list = append(list, storage.Item{Key: fmt.Sprint(i), Title: "We are hiring engineers for our new office in Berlin"})
 	}
-	began := time.Now()
+	began := cpuTime(t)
 	items := n.put("broken.example", list...)
 	events := map[string]bool{}
 	for _, i := range items {
@@ -79,9 +80,18 @@ func TestCluster_TenThousandEqualItemsAreOneEvent(t *testing.T) {
 	if len(events) != 1 {
 		t.Errorf("got %d events, want one", len(events))
 	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v, want 30 s at most", took)
+	if took := cpuTime(t) - began; took > 30*time.Second {
+		t.Errorf("took %v of CPU time, want 30 s at most", took)
 	}
+}
+
+// cpuTime returns the user CPU time of this process, which other processes do not change.
+func cpuTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
 }
 
 func TestApplyEdit_SplitPersists(t *testing.T) {
