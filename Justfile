@@ -62,7 +62,7 @@ test: engines lint
 
 # tests of whole nodes; lint has vetted them already
 test-nodes:
-    go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
+    TMPDIR=$(tests/tmpdir) go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
 
 # tests of all packages, with the race detector where it is of use, and of the tools
 test-packages:
