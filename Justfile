@@ -47,20 +47,21 @@ race := "-race -parallel 4 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-rac
 nodes := "./tests/faults ./tests/... ./deploy/..."
 
 # everything; what CI calls. Whole nodes mostly wait: all else runs beside them, at a lower priority, because they are timed
-test: engines lint
+test: engines
     #!/usr/bin/env bash
     set -uo pipefail
+    go vet ./... || exit 1 # compiles all packages, once for what runs at the same time
     output=$(mktemp)
     trap 'kill $(jobs -p) 2>/dev/null; rm -f "$output"' EXIT
     {{ just_executable() }} test-nodes >"$output" 2>&1 &
     failed=0
-    nice -n 5 {{ just_executable() }} test-packages build-others || failed=1
+    nice -n 5 {{ just_executable() }} lint test-packages build-others || failed=1
     wait $! || failed=1
     cat "$output"
     tests/vulnerabilities --again
     exit $failed
 
-# tests of whole nodes; lint has vetted them already
+# tests of whole nodes; lint vets them
 test-nodes:
     TMPDIR=$(tests/tmpdir) go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
 
