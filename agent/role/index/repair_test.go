@@ -143,10 +143,11 @@ func newIndexFixture(t *testing.T, n int) *indexFixture {
 func (w *indexFixture) indexStored(ids ...string) {
 	w.T.Helper()
 	items, err := w.store.Items(w.T.Context(), ids...)
-	for _, item := range items {
-		err = errors.Join(err, w.index.Put(w.T.Context(), storage.IndexItem{Item: item}))
+	indexed := make([]storage.IndexItem, len(items))
+	for i, item := range items {
+		indexed[i].Item = item
 	}
-	if err != nil {
+	if err := errors.Join(err, w.index.Put(w.T.Context(), indexed...)); err != nil {
 		w.T.Fatal(err)
 	}
 }
