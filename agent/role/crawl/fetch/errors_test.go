@@ -123,14 +123,13 @@ func TestFetch_ClassifiesFailures(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
-	closed := httptest.NewServer(nil)
-	closed.Close()
+	closed := closedPort(t)
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
 	for _, x := range []struct {
 		name, url string
 		want      Class
 	}{
-		{"no listener", closed.URL, ClassConnect},
+		{"no listener", closed, ClassConnect},
 		{"an untrusted certificate", secure((*httptest.Server).StartTLS), ClassTLS},
 		{"old TLS only", secure(func(s *httptest.Server) {
 			s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10}
@@ -199,8 +198,7 @@ func TestClassify_SeparatesResolverAndDialErrors(t *testing.T) {
 
 func TestFetch_ErrorOmitsTheAddress(t *testing.T) {
 	t.Parallel()
-	closed := httptest.NewServer(nil)
-	closed.Close()
+	closed := closedPort(t)
 	busy := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/loop":
@@ -215,7 +213,7 @@ func TestFetch_ErrorOmitsTheAddress(t *testing.T) {
 	})
 	with := func(url string) string { return strings.Replace(url, "//", "//me:s3cret@", 1) + "?key=s3cret" }
 	for _, url := range []string{
-		with(closed.URL), with(busy), with(busy + "/loop"), with(busy + "/slow"), with(busy + "/big"), with("http://10.0.0.1/"), with("ftp://host/"),
+		with(closed), with(busy), with(busy + "/loop"), with(busy + "/slow"), with(busy + "/big"), with("http://10.0.0.1/"), with("ftp://host/"),
 		"http://me:s3cret@host:port/", "http://me:s3cret/2@host/", "http://me:s3cret@[::1/", "http://me:s3cret@ho st/", "http://me:s3cret@host/%zz", "http://me:s3cret@/",
 	} {
 		_, err := client(t, within(500*time.Millisecond)).Fetch(t.Context(), Request{URL: url}, time.Now())

@@ -19,7 +19,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 
 // options returns options that allow this machine, with changes.
 func options(change ...func(*Options)) Options {
-	o := Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 512 << 10, Parallel: 1, Allow: loopback}
+	o := Options{UserAgent: "test", Timeout: 30 * time.Second, MaxBody: 1 << 20, MaxCompressed: 512 << 10, Parallel: 1, Allow: loopback}
 	for _, f := range change {
 		f(&o)
 	}

@@ -2,17 +2,27 @@ package fetch
 
 import (
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 )
 
-// closedPort returns an address without a listener.
-func closedPort() string {
-	s := httptest.NewServer(nil)
-	defer s.Close()
-	return s.URL
+// closedPort returns an address without a listener, which no server of another test gets meanwhile: that of the
+// client's end of a connection.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return "http://" + conn.LocalAddr().String()
 }
 
 func TestProxy_EveryKindCarriesHTTPAndHTTPS(t *testing.T) {
@@ -55,7 +65,7 @@ func TestProxy_ConnectsByTLS(t *testing.T) {
 
 func TestProxy_UnreachableHostCountsAgainstTheHost(t *testing.T) {
 	t.Parallel()
-	dead := closedPort()
+	dead := closedPort(t)
 	for _, u := range []string{dead, strings.Replace(dead, "http", "https", 1)} {
 		fails(t, client(t), Request{URL: u, Routes: []string{socksProxy(t).url}}, ClassConnect)
 	}

@@ -56,8 +56,8 @@ func TestProbe_ErrorStatesTheReason(t *testing.T) {
 	}
 	const silent = "no connection before the timeout"
 	for name, test := range map[string]struct{ url, want string }{
-		"no listener":               {closedPort(), "connection refused"},
-		"no listener, for SOCKS":    {socks(closedPort()), "connection refused"},
+		"no listener":               {closedPort(t), "connection refused"},
+		"no listener, for SOCKS":    {socks(closedPort(t)), "connection refused"},
 		"a wrong password":          {strings.Replace(httpProxy(t).url, "s3cret", "guess", 1), "user name or password rejected"},
 		"no password":               {strings.Replace(httpProxy(t).url, "me:s3cret@", "", 1), "user name or password rejected"},
 		"a wrong SOCKS password":    {strings.Replace(socksProxy(t).url, "s3cret", "guess", 1), "user name or password rejected"},

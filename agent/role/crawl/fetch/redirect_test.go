@@ -128,7 +128,7 @@ func TestMoved_IsTheTargetOfPermanentRedirects(t *testing.T) {
 
 func TestMoved_IsReportedIfTheTargetFails(t *testing.T) {
 	t.Parallel()
-	dead := closedPort()
+	dead := closedPort(t)
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, dead+"/new", http.StatusMovedPermanently)
 	})

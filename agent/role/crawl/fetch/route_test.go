@@ -42,8 +42,8 @@ func TestRoutes_FailedProxyDoesNotCountAgainstTheFeed(t *testing.T) {
 	secure := serveTLS(t, true, http.NotFound)
 	hangs := raw(t, func(c net.Conn) { io.Copy(io.Discard, c) })
 	for name, proxy := range map[string]string{
-		"no listener":            closedPort(),
-		"no SOCKS at all":        strings.Replace(closedPort(), "http", "socks5", 1),
+		"no listener":            closedPort(t),
+		"no SOCKS at all":        strings.Replace(closedPort(t), "http", "socks5", 1),
 		"a wrong password":       strings.Replace(httpProxy(t).url, "s3cret", "guess", 1),
 		"a wrong SOCKS password": strings.Replace(socksProxy(t).url, "s3cret", "guess", 1),
 		"HTTP, not SOCKS":        strings.Replace(httpProxy(t).url, "http", "socks5", 1),
@@ -73,12 +73,12 @@ func TestRoutes_HostErrorPrecedesProxyError(t *testing.T) {
 	t.Parallel()
 	status := 403
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-	dead := closedPort()
+	dead := closedPort(t)
 	e := fails(t, client(t), Request{URL: url, Routes: []string{dead, "", dead}}, ClassClient)
 	if e.Status != 403 || e.Route != "" || !slices.Equal(e.FailedProxies, []string{dead, dead}) {
 		t.Errorf("got %v by route %q with failed proxies %q, want the host's 403 by the direct route and both proxies", e, e.Route, e.FailedProxies)
 	}
-	e = fails(t, client(t), Request{URL: closedPort(), Routes: []string{"", dead}}, ClassConnect)
+	e = fails(t, client(t), Request{URL: closedPort(t), Routes: []string{"", dead}}, ClassConnect)
 	if e.Route != "" {
 		t.Errorf("got %v by route %q, want that of the direct route", e, e.Route)
 	}
