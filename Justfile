@@ -70,7 +70,7 @@ test-packages:
     TMPDIR=$(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
     CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m -short -skip '^TestClean' ./tests ./tools/simulate/schedule
     go test -vet=off -timeout 20m $(go list ./... | grep -E '{{ unraced }}')
-    go test -vet=off -C tools/bench ./...
+    go test -C tools/bench -vet=off ./...
 
 # break a mesh of real servers in every way there is, each for so long: prints a table
 faults time="10m" *flags: engines
