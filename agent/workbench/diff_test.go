@@ -91,7 +91,7 @@ func TestDiff_DifferentTextsAreFast(t *testing.T) {
 	}
 	began := time.Now()
 	diff := Diff("o", "same\n"+old.String(), "n", "same\n"+new.String())
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 10*time.Second { // most take milliseconds
 		t.Errorf("diff took %v", took)
 	}
 	if got := strings.Count(diff, "\n"); got != 2+1+1+100_000 {

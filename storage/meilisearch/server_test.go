@@ -402,7 +402,7 @@ func TestIndex_SlowServerRespectsContext(t *testing.T) {
 		if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%s: %v, want context.DeadlineExceeded", call, err)
 		}
-		if elapsed := time.Since(begin); elapsed > time.Second {
+		if elapsed := time.Since(begin); elapsed > 4*time.Second { // the response comes after 5 s
 			t.Errorf("%s: took %v, with a timeout of 100 ms", call, elapsed)
 		}
 		cancel()

@@ -248,7 +248,7 @@ func TestWrite_WaitEndsWithContext(t *testing.T) {
 		})
 	}
 	waiting.Wait()
-	if elapsed := time.Since(start); elapsed > 2*time.Second {
+	if elapsed := time.Since(start); elapsed > 10*time.Second { // for a busy machine
 		t.Errorf("they noticed after %v", elapsed)
 	}
 	if err := tx.Rollback(); err != nil {
