@@ -145,7 +145,7 @@ type testbed struct {
 	store  storage.Store
 	index  storage.Index
 	checks []wire.Check
-	api    *service.Server
+	api    *service.Service
 	feed   string // feed ID
 	item   string // item ID
 }
@@ -180,7 +180,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
 		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
 		Fetcher: nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
-		Checks:  func(context.Context) []wire.Check { return w.checks }, Metrics: http.NotFoundHandler(),
+		Checks:  func(context.Context) []wire.Check { return w.checks },
 		RuleSetSpecs: []service.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return rulesOnly{} },
 		Log:          slog.New(slog.DiscardHandler),
@@ -189,7 +189,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		f(&d)
 	}
 	w.api = service.New(d)
-	w.Server = httptest.NewServer(w.api.Handler(http.NotFoundHandler()))
+	w.Server = httptest.NewServer(service.NewServer(w.api, service.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

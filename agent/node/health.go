@@ -49,7 +49,7 @@ func (h *health) serve(p *process, metrics http.Handler) error {
 		return err
 	}
 	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := service.New(service.Deps{Checks: h.checks, Metrics: metrics, Token: string(p.config.Token), Log: p.options.Log})
+	server := service.NewServer(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), Log: p.options.Log}), service.Options{Metrics: metrics})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- service.Serve(ctx, l, server.Health(loopback), p.options.Log) }()

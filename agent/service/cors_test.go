@@ -13,7 +13,7 @@ const publicSite = "https://public.example"
 func TestCORS_ConfiguredOriginsMaySearch(t *testing.T) {
 	t.Parallel()
 	for _, origins := range [][]string{{"*"}, {"https://another.example", publicSite}} {
-		w := newTestbed(t, withOwner, func(d *Deps) { d.CORSOrigins = origins })
+		w := newTestbed(t, withOwner, func(d *setup) { d.CORSOrigins = origins })
 		for _, path := range []string{"/api/search?q=kernel", "/api/items/" + w.item, "/api/stories", "/api/items/none"} {
 			asked := w.request(t, "OPTIONS", path, "", "Origin", publicSite, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
 			if asked.StatusCode != http.StatusNoContent || asked.Header.Get("Access-Control-Allow-Origin") != publicSite || !strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
@@ -35,7 +35,7 @@ func TestCORS_ConfiguredOriginsMaySearch(t *testing.T) {
 func TestCORS_OtherOriginsAreRejected(t *testing.T) {
 	t.Parallel()
 	reads := func(a answer) bool { return a.Header.Get("Access-Control-Allow-Origin") != "" }
-	w := newTestbed(t, withOwner, func(d *Deps) { d.CORSOrigins = []string{publicSite} })
+	w := newTestbed(t, withOwner, func(d *setup) { d.CORSOrigins = []string{publicSite} })
 	owner := "Bearer s3cret"
 	for _, origin := range []string{"https://evil.example", "null", "", "http://public.example", "https://public.example:8443", "https://public.example.evil.example", "https://PUBLIC.example", publicSite + "/"} {
 		for _, method := range []string{"GET", "OPTIONS"} {

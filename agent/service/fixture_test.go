@@ -190,7 +190,13 @@ type testbed struct {
 	stopImports func() // stops the imports
 }
 
-func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
+// A setup is what a testbed is made from.
+type setup struct {
+	Deps
+	Options
+}
+
+func newTestbed(t *testing.T, change ...func(*setup)) *testbed {
 	t.Helper()
 	w := &testbed{
 		mesh:  &fakeMesh{states: map[string]*subjects.State{}, quarantined: map[uint64]subjects.Quarantined{}},
@@ -237,22 +243,21 @@ func newTestbed(t *testing.T, change ...func(*Deps)) *testbed {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmesh_items_stored_total", Help: "Items."})
 	registry.MustRegister(counter)
 	counter.Add(2)
-	d := Deps{
+	d := setup{Options: Options{Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}, Deps: Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test", Now: func() time.Time { return now },
 		Fetcher: fetch.New(fetch.Options{
 			UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4,
 			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		}),
 		Checks:       func(context.Context) []wire.Check { return w.checks },
-		Metrics:      promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		RuleSetSpecs: []RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return ruled{} },
 		Log:          slog.New(slog.DiscardHandler),
-	}
+	}}
 	for _, f := range change {
 		f(&d)
 	}
-	w.server = New(d)
+	w.server = NewServer(New(d.Deps), d.Options)
 	w.Server = httptest.NewServer(w.server.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "the page at %s", r.URL.Path)
 	})))

@@ -111,7 +111,7 @@ func (s *Server) checkToken(r *http.Request, secret string) (access.Client, *den
 	if q := s.failedLogins.Peek(address); !q.OK && access.IsGuessable(secret) {
 		return access.Client{}, tooManyRequests("too many wrong tokens came from this address", q.Wait)
 	}
-	client, err := s.tokens.Check(r.Context(), secret)
+	client, err := s.Tokens.TokenStore.Check(r.Context(), secret)
 	switch {
 	case errors.Is(err, access.ErrInvalidToken):
 		if q := s.failedLogins.Take(address); !q.OK {

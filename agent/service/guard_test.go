@@ -16,7 +16,7 @@ var paths = []string{"/api/status", "/api/feeds", "/api/nothing", "/openapi.json
 
 func TestGuard_AcceptsToken(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t, func(d *Deps) { d.Token = "s3cret" })
+	w := newTestbed(t, func(d *setup) { d.Token = "s3cret" })
 	for _, auth := range []string{"Bearer s3cret", "bearer s3cret", basic("", "s3cret"), basic("anyone", "s3cret"), "GoogleLogin auth=s3cret"} {
 		for _, host := range []string{"127.0.0.1", "feeds.example.org", "[::1]:8080"} {
 			if a := w.request(t, "GET", "/api/status", "", "Authorization", auth, "Host", host); a.StatusCode != 200 {
@@ -30,7 +30,7 @@ func TestGuard_RejectsOtherCredentials(t *testing.T) {
 	t.Parallel()
 	for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3crets", "Bearer S3CRET", "s3cret", "Token s3cret",
 		basic("s3cret", ""), basic("a", "s3cret2"), basic("a", ""), "Basic s3cret", "Basic !!!", "Basic " + base64.StdEncoding.EncodeToString([]byte("s3cret")), "GoogleLogin s3cret", "GoogleLogin auth=s3cre", "Bearer fm_s3cret"} {
-		w := newTestbed(t, func(d *Deps) { d.Token = "s3cret" }) // separate servers: too many wrong tokens are throttled
+		w := newTestbed(t, func(d *setup) { d.Token = "s3cret" }) // separate servers: too many wrong tokens are throttled
 		for _, path := range paths {
 			a := w.request(t, "GET", path, "", "Authorization", auth)
 			a.isProblem(t, http.StatusUnauthorized, "a token is required")
@@ -39,7 +39,7 @@ func TestGuard_RejectsOtherCredentials(t *testing.T) {
 			}
 		}
 	}
-	w := newTestbed(t, func(d *Deps) { d.Token = "s3cret" })
+	w := newTestbed(t, func(d *setup) { d.Token = "s3cret" })
 	for _, method := range []string{"POST", "DELETE", "PUT", "HEAD", "OPTIONS"} {
 		if a := w.request(t, method, "/api/feeds", ""); a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: got %d, want 401", method, a.StatusCode)
@@ -91,7 +91,7 @@ func TestGuard_RejectsCrossSiteRequests(t *testing.T) {
 func TestGuard_LivenessIsPublic(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", "s3cret"} {
-		w := newTestbed(t, func(d *Deps) { d.Token = token })
+		w := newTestbed(t, func(d *setup) { d.Token = token })
 		if a := w.request(t, "GET", "/livez", "", "Host", "any.example"); a.StatusCode != 200 || a.body != "ok\n" {
 			t.Errorf("got %d %q, want 200 ok", a.StatusCode, a.body)
 		}
@@ -106,7 +106,7 @@ func TestGuard_LivenessIsPublic(t *testing.T) {
 func TestGuard_SecurityHeaders(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", "s3cret"} {
-		w := newTestbed(t, func(d *Deps) { d.Token = token })
+		w := newTestbed(t, func(d *setup) { d.Token = token })
 		var all []answer
 		for _, path := range append(paths, "/livez", "/api/items/none", "/api/search?cursor=x", "/api/feeds?limit=x", "/api/feeds/export") {
 			all = append(all, w.request(t, "GET", path, ""), w.request(t, "GET", path, "", "Host", "evil.example"), w.request(t, "PUT", path, ""),

@@ -32,7 +32,7 @@ func answersOf(t *testing.T) mesh.Responses {
 func TestIdempotency_RepeatedRequestRunsOnce(t *testing.T) {
 	t.Parallel()
 	answers := answersOf(t)
-	w := newTestbed(t, func(d *Deps) { d.Idempotency = answers })
+	w := newTestbed(t, func(d *setup) { d.Idempotency = answers })
 	for _, c := range []struct {
 		name, path, body, other string
 		want                    int
@@ -72,7 +72,7 @@ func TestIdempotency_RepeatedRequestRunsOnce(t *testing.T) {
 func TestIdempotency_KeysArePerClient(t *testing.T) {
 	t.Parallel()
 	answers := answersOf(t)
-	w := newTestbed(t, withOwner, func(d *Deps) { d.Idempotency = answers })
+	w := newTestbed(t, withOwner, func(d *setup) { d.Idempotency = answers })
 	for _, auth := range []string{"Bearer s3cret", "Bearer " + w.secret(t, access.Admin), "Bearer " + w.secret(t, access.Admin)} {
 		if a := w.request(t, "POST", "/api/reindex", "", "Authorization", auth, "Idempotency-Key", "1"); a.StatusCode != http.StatusAccepted || a.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("got %d %v, want it run: the key belongs to another client", a.StatusCode, a.Header)
@@ -89,7 +89,7 @@ func TestIdempotency_KeysArePerClient(t *testing.T) {
 func TestIdempotency_SecretsAreNotStored(t *testing.T) {
 	t.Parallel()
 	answers := answersOf(t)
-	w := newTestbed(t, func(d *Deps) { d.Idempotency = answers })
+	w := newTestbed(t, func(d *setup) { d.Idempotency = answers })
 	ask := func() answer {
 		return w.request(t, "POST", "/api/tokens", `{"name":"phone","scopes":["read"]}`, "Idempotency-Key", "1")
 	}
@@ -106,7 +106,7 @@ func TestIdempotency_SecretsAreNotStored(t *testing.T) {
 // Handlers that report their calls to the test.
 func once(t *testing.T, answers IdempotencyStore, next http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	web := httptest.NewServer(New(Deps{Idempotency: answers}).idempotent(next))
+	web := httptest.NewServer(NewServer(New(Deps{}), Options{Idempotency: answers}).idempotent(next))
 	t.Cleanup(web.Close)
 	return web
 }
@@ -241,7 +241,7 @@ func TestIdempotency_UnavailableWithoutStore(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.request(t, "POST", "/api/reindex", "", "Idempotency-Key", "1").isProblem(t, http.StatusServiceUnavailable, "without an Idempotency-Key")
-	broken := newTestbed(t, func(d *Deps) { d.Idempotency = brokenAnswers{} })
+	broken := newTestbed(t, func(d *setup) { d.Idempotency = brokenAnswers{} })
 	broken.request(t, "POST", "/api/reindex", "", "Idempotency-Key", "1").isProblem(t, http.StatusServiceUnavailable, "the mesh is unavailable")
 	if a := broken.request(t, "POST", "/api/reindex", ""); a.StatusCode != http.StatusAccepted {
 		t.Errorf("without a key: got %d, want 202", a.StatusCode)

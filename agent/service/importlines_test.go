@@ -21,7 +21,7 @@ import (
 func clocked(t *testing.T) (*testbed, *atomic.Int64) {
 	t.Helper()
 	var ahead atomic.Int64
-	w := newTestbed(t, func(d *Deps) { d.Now = func() time.Time { return now.Add(time.Duration(ahead.Load())) } })
+	w := newTestbed(t, func(d *setup) { d.Now = func() time.Time { return now.Add(time.Duration(ahead.Load())) } })
 	return w, &ahead
 }
 

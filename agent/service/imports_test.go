@@ -206,7 +206,7 @@ func TestImport_ResumesAfterCrash(t *testing.T) {
 	}
 	for lives := int64(2); lives <= 8; lives++ { // a chunk takes two writes, the end one
 		store := &dyingStore{Store: enginetest.Store(t)}
-		w := newTestbed(t, func(d *Deps) { d.Store = store })
+		w := newTestbed(t, func(d *setup) { d.Store = store })
 		w.stopImports()
 		store.left.Store(1)
 		imp := w.begun(t, list.String())

@@ -11,7 +11,7 @@ import (
 
 func TestRateLimit_RetryAfter(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t, withOwner, func(d *Deps) { d.RequestsPerClient = 2 })
+	w := newTestbed(t, withOwner, func(d *setup) { d.RequestsPerClient = 2 })
 	reader, other := "Bearer "+w.secret(t, access.Read), "Bearer "+w.secret(t, access.Read)
 	for i := range burst * 2 {
 		a := w.request(t, "GET", "/api/items/none", "", "Authorization", reader)
@@ -39,7 +39,7 @@ func TestRateLimit_RetryAfter(t *testing.T) {
 
 func TestRateLimit_LoopbackIsExempt(t *testing.T) {
 	t.Parallel()
-	local, unlimited := newTestbed(t, func(d *Deps) { d.RequestsPerClient = 1 }), newTestbed(t, withOwner)
+	local, unlimited := newTestbed(t, func(d *setup) { d.RequestsPerClient = 1 }), newTestbed(t, withOwner)
 	for range 30 {
 		if a := local.request(t, "GET", "/api/items/none", ""); a.StatusCode != http.StatusNotFound || a.Header.Get("RateLimit") != "" {
 			t.Fatalf("on this machine: got %d %v, want 404", a.StatusCode, a.Header)
@@ -83,7 +83,7 @@ func TestRateLimit_FailedLogins(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t, withOwner)
 	web := w.serve(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if _, err := w.server.tokens.Check(r.Context(), r.PostFormValue("Passwd")); err != nil {
+		if _, err := w.server.Tokens.TokenStore.Check(r.Context(), r.PostFormValue("Passwd")); err != nil {
 			out.WriteHeader(http.StatusUnauthorized)
 		}
 	}), "POST "+loginPath)

@@ -29,7 +29,7 @@ func (w *testbed) everybody(t *testing.T) map[access.Scope]string {
 // deliberately.
 func TestScopes_OperationsMatchDescription(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t, withOwner, func(d *Deps) { d.CORSOrigins = []string{"*"} })
+	w := newTestbed(t, withOwner, func(d *setup) { d.CORSOrigins = []string{"*"} })
 	secrets := w.everybody(t)
 	d := answerAs[struct {
 		Paths map[string]map[string]guardedOperation

@@ -37,7 +37,7 @@ func (s *Server) loginOf(r *http.Request, password string) (access.Client, error
 		}
 		return access.Client{}, access.ErrInvalidToken
 	}
-	return s.tokens.Check(r.Context(), password)
+	return s.Tokens.TokenStore.Check(r.Context(), password)
 }
 
 // subscribe adds a feed and returns its ID, whether or not it was stored before.

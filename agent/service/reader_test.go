@@ -11,15 +11,15 @@ const readingList = "/reader/api/0/stream/items/ids?output=json&s=user/-/state/c
 
 func TestReader_LoginWithToken(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t, func(d *Deps) { d.Token = "the owner's secret" })
+	w := newTestbed(t, func(d *setup) { d.Token = "the owner's secret" })
 	login := func(password string) answer {
 		return w.request(t, "POST", "/accounts/ClientLogin", "Email=me&Passwd="+strings.ReplaceAll(password, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	}
-	_, reader, err := w.server.tokens.Create(t.Context(), "phone", []access.Scope{access.Read}, now)
+	_, reader, err := w.server.Tokens.TokenStore.Create(t.Context(), "phone", []access.Scope{access.Read}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, searcher, err := w.server.tokens.Create(t.Context(), "site", []access.Scope{access.Search}, now)
+	_, searcher, err := w.server.Tokens.TokenStore.Create(t.Context(), "site", []access.Scope{access.Search}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ func staysHere(to, site string) bool {
 
 func TestRedirects_StayOnSite(t *testing.T) {
 	l := newLiving(t)
-	server := service.New(service.Deps{Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Fetcher: nowhere{}, Metrics: http.NotFoundHandler(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	web := httptest.NewServer(server.Handler(console.Handler(server)))
+	answers := service.New(service.Deps{Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Fetcher: nowhere{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	web := httptest.NewServer(service.NewServer(answers, service.Options{Metrics: http.NotFoundHandler()}).Handler(console.Handler(answers)))
 	t.Cleanup(web.Close)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	sent := 0

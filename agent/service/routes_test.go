@@ -188,7 +188,7 @@ func (w *testbed) feeds(t *testing.T) []storage.Feed {
 	return feeds
 }
 
-func empty(d *Deps) { d.Checks = func(context.Context) []wire.Check { return nil } }
+func empty(d *setup) { d.Checks = func(context.Context) []wire.Check { return nil } }
 
 func TestExport_ImportRoundTrip(t *testing.T) {
 	t.Parallel()

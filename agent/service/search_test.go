@@ -126,7 +126,7 @@ func TestSearch_FuzzyFallbackIsReported(t *testing.T) {
 func TestSearch_CursorFixesRelativeTimes(t *testing.T) {
 	t.Parallel()
 	at := now
-	w := newTestbed(t, func(d *Deps) { d.Now = func() time.Time { return at } })
+	w := newTestbed(t, func(d *setup) { d.Now = func() time.Time { return at } })
 	var items []storage.Item
 	for n := range 9 {
 		items = append(items, storage.Item{Key: fmt.Sprint("k", n), Title: "fresh news", Published: now.Add(-time.Duration(n) * time.Minute)})
@@ -218,7 +218,7 @@ func TestSearch_StoreFallback(t *testing.T) {
 	for name, index := range map[string]storage.Index{"closed": closedBleve(t), "slow": slowIndex{}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTestbed(t, func(d *Deps) { d.Index = index })
+			w := newTestbed(t, func(d *setup) { d.Index = index })
 			var items []storage.Item
 			for n := range 1200 { // more than a batch
 				items = append(items, storage.Item{Key: fmt.Sprint("k", n), Title: "dull", Language: "ru"})

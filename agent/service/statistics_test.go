@@ -54,7 +54,7 @@ func TestStatistics_EqualSQL(t *testing.T) {
 	}
 	defer store.Close()
 	aWeekOfItems(t, store, 2000)
-	w := newTestbed(t, func(d *Deps) { d.Store = store })
+	w := newTestbed(t, func(d *setup) { d.Store = store })
 	got := getJSON[wire.Statistics](t, w, "/api/statistics?days=7&zone=Asia/Kathmandu")
 	if len(got.Days) != 7 || got.Zone != "Asia/Kathmandu" {
 		t.Fatalf("got %d days in %s, want 7 in Asia/Kathmandu", len(got.Days), got.Zone)
@@ -140,7 +140,7 @@ func TestStatistics_CacheAge(t *testing.T) {
 	t.Parallel()
 	store := &countingStore{}
 	at := now
-	w := newTestbed(t, func(d *Deps) {
+	w := newTestbed(t, func(d *setup) {
 		store.Store, d.Store, d.Now = d.Store, store, func() time.Time { return at }
 	})
 	ask := func(want int, when string) {

@@ -65,9 +65,9 @@ func newLiving(t *testing.T) *living {
 		})
 	}
 	t.Cleanup(func() { stop(); running.Wait() })
-	web := httptest.NewServer(service.New(service.Deps{
-		Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Now: env.Clock.Now, Log: quiet, Metrics: http.NotFoundHandler(),
-	}).Handler(http.NotFoundHandler()))
+	web := httptest.NewServer(service.NewServer(service.New(service.Deps{
+		Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Now: env.Clock.Now, Log: quiet,
+	}), service.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
 	t.Cleanup(web.Close)
 	client, err := service.NewClient(web.URL, "")
 	if err != nil {

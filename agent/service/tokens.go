@@ -15,7 +15,7 @@ import (
 // Tokens answers requests about access tokens.
 type Tokens struct {
 	*core
-	tokens *access.TokenStore
+	TokenStore *access.TokenStore // checks secrets
 }
 
 // tokenOfStore returns a token as clients see it.
@@ -29,7 +29,7 @@ func tokenOfStore(t storage.Token) wire.Token {
 
 // List returns all tokens but the owner's, without their secrets.
 func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
-	all, err := t.tokens.Tokens(ctx)
+	all, err := t.TokenStore.Tokens(ctx)
 	if err != nil {
 		return wire.Tokens{}, err
 	}
@@ -46,7 +46,7 @@ func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToke
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
 		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
 	}
-	token, secret, err := t.tokens.Create(ctx, name, in.Body.Scopes, t.Now())
+	token, secret, err := t.TokenStore.Create(ctx, name, in.Body.Scopes, t.Now())
 	if errors.Is(err, storage.ErrTooMany) {
 		return wire.NewToken{}, errorf(KindConflict, "there are %d tokens, as many as there may be: remove one first", storage.MaxTokens)
 	}
@@ -55,7 +55,7 @@ func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToke
 
 // Remove removes a token with the read and starred marks of its client.
 func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
-	if err := t.tokens.Remove(ctx, in.ID); err != nil {
+	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
 		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
 	}
 	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)

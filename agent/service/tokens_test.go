@@ -17,7 +17,7 @@ import (
 // secret creates a token and returns its secret.
 func (w *testbed) secret(t *testing.T, scopes ...access.Scope) string {
 	t.Helper()
-	_, secret, err := w.server.tokens.Create(t.Context(), "test", scopes, now)
+	_, secret, err := w.server.Tokens.TokenStore.Create(t.Context(), "test", scopes, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,14 +27,14 @@ func (w *testbed) secret(t *testing.T, scopes ...access.Scope) string {
 // token creates a token and returns its ID.
 func (w *testbed) token(t *testing.T, scopes ...access.Scope) string {
 	t.Helper()
-	token, _, err := w.server.tokens.Create(t.Context(), "test", scopes, now)
+	token, _, err := w.server.Tokens.TokenStore.Create(t.Context(), "test", scopes, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token.ID
 }
 
-func withOwner(d *Deps) { d.Token = "s3cret" }
+func withOwner(d *setup) { d.Token = "s3cret" }
 
 func TestTokens_SecretReturnedOnce(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestTokens_Limit(t *testing.T) {
 		}
 	}
 	w.request(t, "POST", "/api/tokens", `{"name":"phone","scopes":["read"]}`).isProblem(t, http.StatusConflict, "remove one first")
-	if _, _, err := w.server.tokens.Create(t.Context(), "phone", nil, now); !errors.Is(err, storage.ErrTooMany) {
+	if _, _, err := w.server.Tokens.TokenStore.Create(t.Context(), "phone", nil, now); !errors.Is(err, storage.ErrTooMany) {
 		t.Errorf("got %v, want %v", err, storage.ErrTooMany)
 	}
 }
@@ -119,7 +119,7 @@ func TestTokens_GuessesAreThrottled(t *testing.T) {
 func TestTokens_OwnerPassesThrottle(t *testing.T) {
 	t.Parallel()
 	long := "correct horse battery staple"
-	w := newTestbed(t, func(d *Deps) { d.Token = long })
+	w := newTestbed(t, func(d *setup) { d.Token = long })
 	for range 2 * wrongTokens {
 		w.request(t, "GET", "/api/feeds", "", "Authorization", "Bearer guess")
 	}
@@ -130,9 +130,8 @@ func TestTokens_OwnerPassesThrottle(t *testing.T) {
 
 func TestTokens_StoreUnavailable(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t, withOwner)
+	w := newTestbed(t, withOwner, func(d *setup) { d.Store = awayTokens{d.Store} })
 	secret := w.secret(t, access.Read)
-	w.server.tokens = access.NewTokenStore(awayTokens{}, "s3cret")
 	w.request(t, "GET", "/api/status", "", "Authorization", "Bearer "+secret).isProblem(t, http.StatusServiceUnavailable, "can't be read")
 	if a := w.request(t, "GET", "/api/status", "", "Authorization", "Bearer s3cret"); a.StatusCode != 200 {
 		t.Errorf("the owner: got %d %s, want 200", a.StatusCode, a.body)

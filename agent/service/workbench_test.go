@@ -220,7 +220,7 @@ func TestTraining_SavesNextVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTestbed(t, func(d *Deps) { d.Decider = func() workbench.Decider { return by } })
+	w := newTestbed(t, func(d *setup) { d.Decider = func() workbench.Decider { return by } })
 	w.runJobs(t)
 	w.request(t, "POST", "/api/items/"+storage.ItemID(w.feed, "2")+"/spam", "")
 	job := w.jobDone(t, "/api/rules/classify/train?items=100")
@@ -239,7 +239,7 @@ func TestTraining_FailureChangesNothing(t *testing.T) {
 		text, want string
 		err        error
 	}{{"nonsense", "trained rules are invalid", nil}, {"", "too few examples", errors.New("too few examples")}} {
-		w := newTestbed(t, func(d *Deps) {
+		w := newTestbed(t, func(d *setup) {
 			spec := classifyBook()
 			spec.Learn = func(context.Context, []byte, workbench.Examples) ([]byte, string, json.RawMessage, error) {
 				return []byte(c.text), "", nil, c.err

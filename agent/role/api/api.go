@@ -27,17 +27,20 @@ type Options struct {
 
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
-	server := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, Metrics: o.MetricsPage, RuleSetSpecs: o.RuleSets,
+	answers := service.New(service.Deps{
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
-		Token:   string(env.Config.Token), CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
+		Token:   string(env.Config.Token), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 	})
-	defer server.Close()
-	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(server))))
+	defer answers.Close()
+	server := service.NewServer(answers, service.Options{
+		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
+	})
+	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(answers))))
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return server.Imports.Run(ctx) })
-	group.Go(func() error { return server.Jobs.Run(ctx) })
-	group.Go(func() error { return server.Events.Run(ctx) })
+	group.Go(func() error { return answers.Imports.Run(ctx) })
+	group.Go(func() error { return answers.Jobs.Run(ctx) })
+	group.Go(func() error { return answers.Events.Run(ctx) })
 	group.Go(func() error { return service.Serve(ctx, o.Listen, handler, env.Log) })
 	return group.Wait()
 }

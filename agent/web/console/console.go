@@ -13,7 +13,7 @@ import (
 	"feedmesh/agent/service"
 )
 
-// A Source provides the data of the pages; [service.Server] implements it. Its methods return
+// A Source provides the data of the pages; [service.Service] implements it. Its methods return
 // [storage.ErrNotFound] for a missing item, story or feed, [storage.ErrBadCursor] for a cursor of another
 // list, and a [service.Error] for an operation that is not possible. They may be called concurrently.
 type Source interface {
@@ -34,8 +34,8 @@ type Source interface {
 const pageTimeout = 10 * time.Second
 
 // Handler returns the handler of all pages; it answers unregistered paths with 404. Forms change data: the
-// caller must reject cross-site requests, as [service.Server] does.
-func Handler(s *service.Server) http.Handler {
+// caller must reject cross-site requests, as [service.Service] does.
+func Handler(s *service.Service) http.Handler {
 	return handler(adapter{s}, time.Now)
 }
 

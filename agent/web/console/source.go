@@ -11,10 +11,10 @@ import (
 )
 
 // An adapter is a service as a [Source].
-type adapter struct{ *service.Server }
+type adapter struct{ *service.Service }
 
 func (a adapter) Proxies(ctx context.Context) (wire.Proxies, error) {
-	return a.Server.Proxies.List(ctx, wire.None{})
+	return a.Service.Proxies.List(ctx, wire.None{})
 }
 
 func (a adapter) RuleSets(ctx context.Context) ([]wire.RuleSet, error) {
@@ -50,11 +50,11 @@ func (a adapter) DiffRules(ctx context.Context, name string, from, to int64) (st
 }
 
 func (a adapter) ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error) {
-	return a.Server.Jobs.Apply(ctx, wire.RuleVersionRequest{Name: name, Version: version})
+	return a.Service.Jobs.Apply(ctx, wire.RuleVersionRequest{Name: name, Version: version})
 }
 
 func (a adapter) TrainRules(ctx context.Context, name string) (wire.Job, error) {
-	return a.Server.Jobs.Train(ctx, wire.TrainRequest{Name: name})
+	return a.Service.Jobs.Train(ctx, wire.TrainRequest{Name: name})
 }
 
 func (a adapter) StartBacktest(of wire.Backtest) (id string, err error) { return a.Trials.Start(of) }
@@ -62,17 +62,17 @@ func (a adapter) StartBacktest(of wire.Backtest) (id string, err error) { return
 func (a adapter) Backtest(id string) (wire.Backtest, error) { return a.Trials.Progress(id) }
 
 func (a adapter) Jobs(ctx context.Context) ([]wire.Job, error) {
-	all, err := a.Server.Jobs.List(ctx, wire.None{})
+	all, err := a.Service.Jobs.List(ctx, wire.None{})
 	return all.Jobs, err
 }
 
 func (a adapter) CancelJob(ctx context.Context, id string) error {
-	_, err := a.Server.Jobs.Cancel(ctx, wire.ByID{ID: id})
+	_, err := a.Service.Jobs.Cancel(ctx, wire.ByID{ID: id})
 	return err
 }
 
 func (a adapter) UndoJob(ctx context.Context, id string) error {
-	_, err := a.Server.Jobs.Undo(ctx, wire.ByID{ID: id})
+	_, err := a.Service.Jobs.Undo(ctx, wire.ByID{ID: id})
 	return err
 }
 
@@ -85,27 +85,27 @@ func (a adapter) LabelItem(ctx context.Context, id string, c wire.Correction) (w
 }
 
 func (a adapter) Duplicates(ctx context.Context, id string) (wire.Duplicates, error) {
-	return a.Server.Duplicates.List(ctx, wire.ByID{ID: id})
+	return a.Service.Duplicates.List(ctx, wire.ByID{ID: id})
 }
 
 func (a adapter) ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error) {
-	return a.Server.Duplicates.Clear(ctx, wire.ByID{ID: id})
+	return a.Service.Duplicates.Clear(ctx, wire.ByID{ID: id})
 }
 
 func (a adapter) Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
-	return a.Server.Stories.List(ctx, q)
+	return a.Service.Stories.List(ctx, q)
 }
 
 func (a adapter) Story(ctx context.Context, id string) (wire.StoryView, error) {
-	return a.Server.Stories.Get(ctx, wire.ByID{ID: id})
+	return a.Service.Stories.Get(ctx, wire.ByID{ID: id})
 }
 
 func (a adapter) Related(ctx context.Context, id string, limit int) (wire.Related, error) {
-	return a.Server.Stories.Related(ctx, wire.ListRelatedRequest{ID: id, Limit: limit})
+	return a.Service.Stories.Related(ctx, wire.ListRelatedRequest{ID: id, Limit: limit})
 }
 
 func (a adapter) Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error) {
-	return a.Server.Stories.Bursts(ctx, wire.ListBurstsRequest{Of: of, Limit: limit})
+	return a.Service.Stories.Bursts(ctx, wire.ListBurstsRequest{Of: of, Limit: limit})
 }
 
 func (a adapter) SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error) {
@@ -117,25 +117,25 @@ func (a adapter) JoinStories(ctx context.Context, id, other string) (wire.StoryV
 }
 
 func (a adapter) Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error) {
-	return a.Server.Quarantine.List(ctx, wire.QuarantineSearch{After: after, Limit: limit})
+	return a.Service.Quarantine.List(ctx, wire.QuarantineSearch{After: after, Limit: limit})
 }
 
 func (a adapter) ReplayQuarantined(ctx context.Context, seq uint64) error {
-	_, err := a.Server.Quarantine.Replay(ctx, wire.BySeq{Seq: seq})
+	_, err := a.Service.Quarantine.Replay(ctx, wire.BySeq{Seq: seq})
 	return err
 }
 
 func (a adapter) DropQuarantined(ctx context.Context, seq uint64) error {
-	_, err := a.Server.Quarantine.Drop(ctx, wire.BySeq{Seq: seq})
+	_, err := a.Service.Quarantine.Drop(ctx, wire.BySeq{Seq: seq})
 	return err
 }
 
 func (a adapter) Search(ctx context.Context, q wire.Search) (wire.SearchResults, error) {
-	return a.Server.Search.Find(ctx, q)
+	return a.Service.Search.Find(ctx, q)
 }
 
 func (a adapter) Similar(ctx context.Context, id string, limit int) (wire.Similar, error) {
-	return a.Server.Search.Similar(ctx, wire.ListSimilarRequest{ID: id, Limit: limit})
+	return a.Service.Search.Similar(ctx, wire.ListSimilarRequest{ID: id, Limit: limit})
 }
 
 func (a adapter) Searches(ctx context.Context) ([]storage.SavedSearch, error) {
@@ -153,18 +153,18 @@ func (a adapter) RemoveSearch(ctx context.Context, name string) error {
 }
 
 func (a adapter) Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error) {
-	return a.Server.Spam.List(ctx, wire.ListSpamRequest{Feed: feedID, Cursor: cursor, Limit: limit})
+	return a.Service.Spam.List(ctx, wire.ListSpamRequest{Feed: feedID, Cursor: cursor, Limit: limit})
 }
 
 func (a adapter) SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error) {
 	if is {
-		return a.Server.Spam.Report(ctx, wire.ByID{ID: id})
+		return a.Service.Spam.Report(ctx, wire.ByID{ID: id})
 	}
-	return a.Server.Spam.Release(ctx, wire.ByID{ID: id})
+	return a.Service.Spam.Release(ctx, wire.ByID{ID: id})
 }
 
 func (a adapter) SpamLists(ctx context.Context) (wire.SpamLists, error) {
-	return a.Server.Spam.Lists(ctx)
+	return a.Service.Spam.Lists(ctx)
 }
 
 func (a adapter) FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error) {
@@ -205,15 +205,15 @@ func (a adapter) TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.
 }
 
 func (a adapter) Status(ctx context.Context) (wire.Status, error) {
-	return a.Server.Status.Get(ctx, wire.None{})
+	return a.Service.Status.Get(ctx, wire.None{})
 }
 
 func (a adapter) Readiness(ctx context.Context) []wire.Check {
-	return a.Server.Status.Readiness(ctx)
+	return a.Service.Status.Readiness(ctx)
 }
 
 func (a adapter) Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error) {
-	return a.Server.Statistics.Get(ctx, wire.StatisticsRequest{Days: days, Zone: zone.String()})
+	return a.Service.Statistics.Get(ctx, wire.StatisticsRequest{Days: days, Zone: zone.String()})
 }
 
 func (a adapter) Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error) {
@@ -226,21 +226,21 @@ func (a adapter) RefreshFeed(ctx context.Context, id string) error {
 }
 
 func (a adapter) StartImport(ctx context.Context, name string, list []byte) (wire.Import, error) {
-	return a.Server.Imports.Start(ctx, wire.ImportFeedsRequest{Name: name, RawBody: list})
+	return a.Service.Imports.Start(ctx, wire.ImportFeedsRequest{Name: name, RawBody: list})
 }
 
 func (a adapter) Imports(ctx context.Context) (wire.Imports, error) {
-	return a.Server.Imports.List(ctx, wire.None{})
+	return a.Service.Imports.List(ctx, wire.None{})
 }
 
 func (a adapter) Import(ctx context.Context, id string) (wire.Import, error) {
-	return a.Server.Imports.Get(ctx, wire.ByID{ID: id})
+	return a.Service.Imports.Get(ctx, wire.ByID{ID: id})
 }
 
 func (a adapter) ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error) {
-	return a.Server.Imports.Lines(ctx, q)
+	return a.Service.Imports.Lines(ctx, q)
 }
 
 func (a adapter) CancelImport(ctx context.Context, id string) (wire.Import, error) {
-	return a.Server.Imports.Cancel(ctx, wire.ByID{ID: id})
+	return a.Service.Imports.Cancel(ctx, wire.ByID{ID: id})
 }

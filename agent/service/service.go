@@ -1,0 +1,124 @@
+// Package service answers the requests of package wire: feeds, items, search, stories, rules and the state of
+// the mesh, from the store, the index and the mesh. It knows nothing of HTTP: the REST interface, the console,
+// outputs, and the Google Reader API call its methods. Errors that a user caused are an [*Error]. Concurrent
+// searches, streams, tests and bulk changes are bounded; what exceeds a bound is an error of [KindBusy] or
+// [KindTooLarge].
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/wire"
+	"feedmesh/agent/workbench"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A Mesh is the part of [mesh.Mesh] that the API uses.
+type Mesh interface {
+	subjects.Publisher
+	Schema(ctx context.Context) int // newest schema version that all agents decode
+	State(ctx context.Context, feedID string) (*subjects.State, error)
+	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
+	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
+	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
+	Depths(ctx context.Context) ([]mesh.Depth, error)
+	Agents(ctx context.Context) ([]subjects.Agent, error)
+	Leases(ctx context.Context) (map[string]subjects.Lease, error)
+	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)
+	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
+	Replay(ctx context.Context, seq uint64) error
+	DeleteQuarantined(ctx context.Context, seq uint64) error
+	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
+	PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error
+	SubscribeEvents(ctx context.Context, each func(subjects.Event)) error
+}
+
+// A Fetcher fetches one document, as [fetch.Client] does.
+type Fetcher interface {
+	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
+}
+
+// Deps are the dependencies of a [Service].
+type Deps struct {
+	Store        storage.Store
+	Index        storage.Index
+	Mesh         Mesh
+	Fetcher      Fetcher                                // for feed discovery and fetch tests
+	Checks       func(ctx context.Context) []wire.Check // dependencies of this process and their health
+	RuleSetSpecs []RuleSetSpec                          // all rule sets of this program
+	Decider      func() workbench.Decider               // the rules in force in this process
+	Token        string                                 // of the owner, allows everything; empty: requests from this machine are allowed everything
+	Version      string
+	Now          func() time.Time
+	Log          *slog.Logger
+
+	// CompareCommand runs [compare.Worker] in a child process; nil: this program.
+	CompareCommand []string
+}
+
+// A core is shared by all nouns.
+type core struct {
+	Deps
+	feedStates stateCache
+}
+
+// A Service answers requests, a field for each noun. Its methods may be called concurrently.
+type Service struct {
+	*core
+	Bulk       *Bulk
+	Feeds      *Feeds
+	Imports    *Imports
+	Proxies    *Proxies
+	Tokens     *Tokens
+	Rules      *Rules
+	Trials     *Trials
+	Jobs       *Jobs
+	Quarantine *Quarantine
+	Reindexing *Reindexing
+
+	Items       *Items
+	Corrections *Corrections
+	Duplicates  *Duplicates
+	Stories     *Stories
+	StoryEdits  *StoryEdits
+
+	Search        *Search
+	SavedSearches *SavedSearches
+	Spam          *Spam
+
+	Discovery  *Discovery
+	FetchTests *FetchTests
+	Status     *Status
+	Statistics *Statistics
+	Events     *Events
+}
+
+// New returns a service.
+func New(d Deps) *Service {
+	c := &core{Deps: d}
+	feeds := &Feeds{c}
+	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
+	status := &Status{c}
+	return &Service{
+		core: c, Bulk: newBulk(feeds), Feeds: feeds, Imports: newImports(c), Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token)}, Rules: &Rules{c},
+		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
+		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
+		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
+		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
+		Status: status, Statistics: &Statistics{core: c}, Events: &Events{c, status, newStreams()},
+	}
+}
+
+// Close cancels the background work of the service, a repair and back-tests, and waits for it. The rest of a
+// repair must be started again.
+func (s *Service) Close() {
+	s.Reindexing.end()
+	s.Trials.backtests.end()
+}
