@@ -200,7 +200,7 @@ func TestStreams_SlowClientsDoNotBlock(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 300-maxClientStreams || w.server.Events.streams.count() != maxClientStreams {
-		t.Errorf("%d of 300 were rejected and %d are open, want all but %d rejected", refused, w.server.Events.streams.count(), maxClientStreams)
+	if refused != 300-maxClientStreams || w.server.Events.Open() != maxClientStreams {
+		t.Errorf("%d of 300 were rejected and %d are open, want all but %d rejected", refused, w.server.Events.Open(), maxClientStreams)
 	}
 }

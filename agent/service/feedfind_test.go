@@ -11,6 +11,7 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
+	"feedmesh/storage/enginetest"
 	"feedmesh/subjects"
 )
 
@@ -169,8 +170,8 @@ func TestSearch_FeedsByTitle(t *testing.T) {
 
 func TestSearch_UnmatchedFeedTitleMatchesNothing(t *testing.T) {
 	t.Parallel()
-	w := newTestbed(t)
-	named, err := w.server.namedFeeds(t.Context(), query.FieldEquals{Field: query.Feed, Value: "nothing"})
+	c := &core{Deps: Deps{Store: enginetest.Store(t)}}
+	named, err := c.namedFeeds(t.Context(), query.FieldEquals{Field: query.Feed, Value: "nothing"})
 	all := storage.Query{}
 	if none := (storage.Query{Where: named}); err != nil || none.Key() == all.Key() {
 		t.Errorf("got %q, %v, which an index that keeps answers takes for all items", named, err)
@@ -179,7 +180,7 @@ func TestSearch_UnmatchedFeedTitleMatchesNothing(t *testing.T) {
 
 // A loadedMesh is a mesh with the given number of states.
 type loadedMesh struct {
-	*fakeMesh
+	Mesh
 	n int
 }
 
@@ -194,7 +195,7 @@ func (m loadedMesh) LoadStates(_ context.Context, each func(subjects.FeedState))
 
 func BenchmarkFeedStates_MillionFeeds(b *testing.B) {
 	for b.Loop() {
-		all, err := readStates(b.Context(), loadedMesh{&fakeMesh{}, 1_000_000}, now)
+		all, err := readStates(b.Context(), loadedMesh{n: 1_000_000}, now)
 		if err != nil || cap(all.feeds) == 0 {
 			b.Fatal(err)
 		}

@@ -266,9 +266,9 @@ func TestStreams_UnreadAreLimitedAndEnd(t *testing.T) {
 	} else {
 		conn.Close()
 	}
-	for deadline := time.Now().Add(time.Minute); w.server.Events.streams.count() > 0; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); w.server.Events.Open() > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d unread streams are still open", w.server.Events.streams.count())
+			t.Fatalf("%d unread streams are still open", w.server.Events.Open())
 		}
 	}
 	for _, conn := range conns {

@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
+	"feedmesh/storage/enginetest"
 	"feedmesh/storage/sqlite"
 	"feedmesh/subjects"
 )
@@ -182,8 +183,7 @@ func TestStatistics_DaysInTimeZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTestbed(t)
-	list, err := (&activityCache{}).days(t.Context(), w.store, 7, at, berlin)
+	list, err := (&activityCache{}).days(t.Context(), enginetest.Store(t), 7, at, berlin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,9 @@ func (e *Events) Watch(ctx context.Context, client string) (<-chan wire.StreamEv
 	return e.streams.add(ctx, client)
 }
 
+// Open returns the number of open streams.
+func (e *Events) Open() int { return e.streams.count() }
+
 // Run publishes events to streams until ctx ends, and then closes the streams. Without streams it
 // makes no requests.
 func (e *Events) Run(ctx context.Context) error {
@@ -54,7 +57,7 @@ func (e *Events) publishToStreams(ctx context.Context) {
 	defer cancel()
 	listening.Go(func() { e.forwardEvents(ctx) })
 	var previous *wire.Status
-	for again := true; e.streams.count() > 0; {
+	for again := true; e.Open() > 0; {
 		if status, err := e.status.Get(ctx, wire.None{}); err == nil {
 			for _, h := range eventsBetween(previous, status, e.Now()) {
 				e.streams.publish(wire.StreamEvent{Event: &h})
