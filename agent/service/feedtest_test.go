@@ -147,7 +147,7 @@ func TestFeedPolls_Descriptions(t *testing.T) {
 		polls[0].Reason != "" || polls[1].Reason != "price: 2.3 items a day" {
 		t.Errorf("the polls are %+v", polls)
 	}
-	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", describeClass("timeout", 0) + " The poll before it brought nothing new."} {
+	for i, want := range []string{"Nothing new (HTTP 304). The 9 polls before it brought nothing new.", "The request timed out. The poll before it brought nothing new."} {
 		if got := polls[2+i]; got.What != want || got.Before != []int{9, 1}[i] {
 			t.Errorf("got %+v, want %q", got, want)
 		}

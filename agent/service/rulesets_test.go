@@ -19,6 +19,18 @@ func statusOf(err error) int {
 	return 0
 }
 
+// backtest waits for a back-test and returns its result.
+func (w *testbed) backtest(t *testing.T, id string) (got wire.Backtest) {
+	t.Helper()
+	var err error
+	for deadline := time.Now().Add(time.Minute); !got.Ended; time.Sleep(time.Millisecond) {
+		if got, err = w.server.Trials.Progress(id); err != nil || time.Now().After(deadline) {
+			t.Fatalf("got %+v, %v; want it to end", got, err)
+		}
+	}
+	return got
+}
+
 func TestBacktest_OutlivesRequest(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
@@ -27,20 +39,16 @@ func TestBacktest_OutlivesRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got wire.Backtest
-	for deadline := time.Now().Add(10 * time.Second); !got.Ended; time.Sleep(5 * time.Millisecond) {
-		if got, err = w.server.Trials.Progress(id); err != nil || time.Now().After(deadline) {
-			t.Fatalf("got %+v, %v; want it to end", got, err)
-		}
-	}
+	got := w.backtest(t, id)
 	if got.Err != "" || got.Report.Items != 2 || got.Report.Effects.Gained != 1 || got.Done != 2 || got.Text != text || got.From != 3 || got.Note != "more" {
 		t.Errorf("got %+v, want the changes of the two items", got)
 	}
 	for range maxKeptBacktests {
-		if _, err := w.server.Trials.Start(wire.Backtest{Set: "classify", Text: text, Items: 1}); err != nil {
+		next, err := w.server.Trials.Start(wire.Backtest{Set: "classify", Text: text, Items: 1})
+		if err != nil {
 			t.Fatal(err)
 		}
-		w.server.Trials.backtests.running.Wait()
+		w.backtest(t, next)
 	}
 	if _, err := w.server.Trials.Progress(id); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v of one that was long ago, want %v", err, storage.ErrNotFound)
