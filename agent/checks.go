@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/node"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -34,11 +34,11 @@ func failedCheck(name, format string, args ...any) wire.Check {
 }
 
 // checkAPI checks a node's API and its readiness. It reports whether a node responds.
-func checkAPI(ctx context.Context, client *service.Client, address string) (checks []wire.Check, answers bool) {
+func checkAPI(ctx context.Context, api *client.Client, address string) (checks []wire.Check, answers bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
-	ready, err := client.Ready(ctx)
-	var refusal *service.Problem
+	ready, err := api.Ready(ctx)
+	var refusal *client.Problem
 	switch {
 	case errors.As(err, &refusal):
 		return []wire.Check{failedCheck("api", "%v: give the node's token with --token or FEEDMESH_TOKEN", err), checkClock(time.Time{}, time.Now())}, true

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -24,14 +24,14 @@ func (duplicatesCommand) Help() string {
 
 // Run implements the command.
 func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := service.Call(ctx, client, wire.ListDuplicates, wire.ByID{ID: c.ID})
+	found, err := client.Call(ctx, api, wire.ListDuplicates, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func (explainCommand) Help() string {
 
 // Run implements the command.
 func (c *explainCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	if c.ID == "" || c.With == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := service.Call(ctx, client, wire.ExplainItems, wire.ExplainItemsRequest{ID: c.ID, With: c.With})
+	found, err := client.Call(ctx, api, wire.ExplainItems, wire.ExplainItemsRequest{ID: c.ID, With: c.With})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 )
 
 // Exit codes besides 0.
@@ -39,7 +39,7 @@ func exitCode(err error) int {
 	if errors.As(err, &f) {
 		return f.code
 	}
-	var p *service.Problem
+	var p *client.Problem
 	if errors.As(err, &p) {
 		switch p.Status {
 		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -77,7 +77,7 @@ func (p *program) each(ctx context.Context, names []string, do func(name string)
 	worst := exitUsage
 	for _, name := range names {
 		err := do(name)
-		var refusal *service.Problem
+		var refusal *client.Problem
 		var withCode exitError
 		switch {
 		case err == nil:

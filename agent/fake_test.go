@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/node"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/config"
@@ -178,9 +179,9 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 	w.fill(t)
 	d := service.Deps{
 		Store: w.store, Index: w.index, Mesh: w.mesh, Version: "test",
-		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
-		Fetcher: nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
-		Checks:  func(context.Context) []wire.Check { return w.checks },
+		Now:          func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) },
+		Fetcher:      nearby{fetch.New(fetch.Options{Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})},
+		Checks:       func(context.Context) []wire.Check { return w.checks },
 		RuleSetSpecs: []service.RuleSetSpec{{Name: "prepare", Does: "cleans", Default: []byte("keep all\n"), Check: checkLines}, classifyBook()},
 		Decider:      func() workbench.Decider { return rulesOnly{} },
 		Log:          slog.New(slog.DiscardHandler),
@@ -189,7 +190,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		f(&d)
 	}
 	w.api = service.New(d)
-	w.Server = httptest.NewServer(service.NewServer(w.api, service.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
+	w.Server = httptest.NewServer(rest.New(w.api, rest.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
 	t.Cleanup(w.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -60,7 +60,7 @@ Feeds that their host rejects:
 
 // Run implements the command.
 func (c *listCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	}
 	all := wire.FeedPage{Feeds: []wire.Feed{}}
 	for {
-		page, err := service.Call(ctx, client, wire.ListFeeds, search)
+		page, err := client.Call(ctx, api, wire.ListFeeds, search)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (showCommand) Help() string {
 
 // Run implements the command.
 func (c *showCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *showCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	feed, err := service.Call(ctx, client, wire.GetFeed, wire.ByID{ID: id})
+	feed, err := client.Call(ctx, api, wire.GetFeed, wire.ByID{ID: id})
 	if err != nil {
 		return err
 	}

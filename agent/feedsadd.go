@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -34,19 +34,19 @@ Adding an existing feed changes nothing. A URL that does not respond is added an
 
 // Run implements the command.
 func (c *addCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	urls, ambiguous := c.URLs, error(nil)
 	if !c.AsIs {
-		if urls, ambiguous = c.discover(ctx, p, client); ambiguous != nil && !errors.Is(ambiguous, errReported) {
+		if urls, ambiguous = c.discover(ctx, p, api); ambiguous != nil && !errors.Is(ambiguous, errReported) {
 			return ambiguous
 		}
 	}
 	results := wire.ImportResults{Results: []wire.ImportResult{}}
 	if len(urls) > 0 {
-		if results, err = service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls, Tags: c.Tag}}); err != nil {
+		if results, err = client.Call(ctx, api, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls, Tags: c.Tag}}); err != nil {
 			return err
 		}
 	}
@@ -80,18 +80,18 @@ func (c *addCommand) result(results wire.ImportResults, ambiguous error) error {
 
 // discover returns the feed addresses found at the user's addresses. It prints the findings, and returns
 // errReported if the user must choose among several feeds or no feed was found.
-func (c *addCommand) discover(ctx context.Context, p *program, client *service.Client) (urls []string, err error) {
+func (c *addCommand) discover(ctx context.Context, p *program, api *client.Client) (urls []string, err error) {
 	for _, url := range c.URLs {
 		canonical, invalid := storage.CanonicalURL(url)
 		if invalid != nil { // the API reports invalid addresses
 			urls = append(urls, url)
 			continue
 		}
-		if _, notStored := service.Call(ctx, client, wire.GetFeed, wire.ByID{ID: storage.FeedID(canonical)}); notStored == nil {
+		if _, notStored := client.Call(ctx, api, wire.GetFeed, wire.ByID{ID: storage.FeedID(canonical)}); notStored == nil {
 			urls = append(urls, url)
 			continue
 		}
-		found, failure := service.Call(ctx, client, wire.DiscoverFeeds, wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: url}})
+		found, failure := client.Call(ctx, api, wire.DiscoverFeeds, wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: url}})
 		if failure != nil {
 			return nil, failure
 		}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -60,11 +60,11 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	case filter == wire.FeedFilter{}:
 		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	done, err := service.ChangeFeeds(ctx, client, wire.BulkChange{Action: wire.ActionRefresh, Filter: &filter})
+	done, err := client.ChangeFeeds(ctx, api, wire.BulkChange{Action: wire.ActionRefresh, Filter: &filter})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 
 // change applies an operation to each feed.
 func (q query) change(ctx context.Context, p *program, feeds []string, done string, o wire.Operation[wire.ByID, wire.None]) error {
-	client, err := q.client()
+	api, err := q.client()
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (q query) change(ctx context.Context, p *program, feeds []string, done stri
 		if err != nil {
 			return err
 		}
-		_, err = service.Call(ctx, client, o, wire.ByID{ID: id})
+		_, err = client.Call(ctx, api, o, wire.ByID{ID: id})
 		return err
 	})
 	q.printDone(p, d, "%s: "+done)
@@ -110,11 +110,11 @@ func (exportCommand) Help() string {
 
 // Run implements the command.
 func (c *exportCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	list, err := service.Call(ctx, client, wire.ExportFeeds, wire.None{})
+	list, err := client.Call(ctx, api, wire.ExportFeeds, wire.None{})
 	switch {
 	case err != nil:
 		return err

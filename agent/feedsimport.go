@@ -11,7 +11,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -37,7 +37,7 @@ A list may have up to 200,000 feeds. The import runs in the node, and continues 
 
 // Run implements the command.
 func (c *importCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -52,9 +52,9 @@ func (c *importCommand) Run(ctx context.Context, p *program) error {
 	}
 	bar := p.bar(size, "sending "+filepath.Base(name), size > 1<<20, progressbar.OptionShowBytes(true))
 	sent := progressbar.NewReader(list, bar)
-	imp, err := client.StartImport(ctx, filepath.Base(name), struct{ io.Reader }{&sent})
+	imp, err := api.StartImport(ctx, filepath.Base(name), struct{ io.Reader }{&sent})
 	bar.Clear()
-	var refusal *service.Problem
+	var refusal *client.Problem
 	if errors.As(err, &refusal) {
 		return fmt.Errorf("%s: %w; nothing was added", name, err)
 	}
@@ -66,17 +66,17 @@ func (c *importCommand) Run(ctx context.Context, p *program) error {
 			pg.printf("importing %d feeds; agent imports show %s shows the progress\n", imp.Total, imp.ID)
 		})
 	}
-	if imp, err = p.waitForImport(ctx, client, imp); err != nil {
+	if imp, err = p.waitForImport(ctx, api, imp); err != nil {
 		return err
 	}
 	err = c.print(p, imp, func(pg *page) {
 		pg.printf("%d added, %d existing, %d invalid\n", imp.Added, imp.Existing, imp.Invalid)
 	})
-	return errors.Join(err, p.reportInvalidLines(ctx, client, name, imp))
+	return errors.Join(err, p.reportInvalidLines(ctx, api, name, imp))
 }
 
 // waitForImport shows the progress of an import until it has finished.
-func (p *program) waitForImport(ctx context.Context, client *service.Client, imp wire.Import) (wire.Import, error) {
+func (p *program) waitForImport(ctx context.Context, client *client.Client, imp wire.Import) (wire.Import, error) {
 	bar := p.bar(int64(imp.Total), "importing", imp.Total > 1000)
 	defer bar.Clear()
 	return client.WaitForImport(ctx, imp.ID, func(now wire.Import) { bar.Set(now.Done) })
@@ -87,11 +87,11 @@ const maxInvalidLines = 20
 
 // reportInvalidLines prints the invalid lines of a list. If any, it returns an exit error: 2 if no feed was
 // imported, else 3.
-func (p *program) reportInvalidLines(ctx context.Context, client *service.Client, file string, imp wire.Import) error {
+func (p *program) reportInvalidLines(ctx context.Context, api *client.Client, file string, imp wire.Import) error {
 	if imp.Invalid == 0 {
 		return nil
 	}
-	page, err := service.Call(ctx, client, wire.ListImportLines, wire.ImportSearch{ID: imp.ID, Outcome: wire.ImportInvalid, Limit: maxInvalidLines})
+	page, err := client.Call(ctx, api, wire.ListImportLines, wire.ImportSearch{ID: imp.ID, Outcome: wire.ImportInvalid, Limit: maxInvalidLines})
 	if err != nil {
 		return err
 	}

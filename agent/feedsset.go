@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -44,7 +44,7 @@ Other settings do not change. Passwords and header values are never shown.`
 
 // Run implements the command.
 func (c *setCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	feed, err := service.Call(ctx, client, wire.SetFeed, wire.SetFeedRequest{ID: id, Body: change})
+	feed, err := client.Call(ctx, api, wire.SetFeed, wire.SetFeedRequest{ID: id, Body: change})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/role/parse/feed/compare"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 )
 
@@ -49,15 +49,15 @@ func (c *testCommand) Run(ctx context.Context, p *program) error {
 }
 
 // test fetches a stored feed by its ID, so that its settings apply, and any other feed by its URL.
-func (c *testCommand) test(ctx context.Context, client *service.Client) (wire.FetchTest, error) {
+func (c *testCommand) test(ctx context.Context, api *client.Client) (wire.FetchTest, error) {
 	id, err := feedID(c.ID)
 	if err != nil {
 		return wire.FetchTest{}, err
 	}
-	result, err := service.Call(ctx, client, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{Feed: id, Compare: c.Compare}})
-	var refusal *service.Problem
+	result, err := client.Call(ctx, api, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{Feed: id, Compare: c.Compare}})
+	var refusal *client.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && strings.ContainsAny(c.ID, ".:/") {
-		return service.Call(ctx, client, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{URL: c.ID, Compare: c.Compare}})
+		return client.Call(ctx, api, wire.TestFetch, wire.TestFetchRequest{Body: wire.FetchTestRequest{URL: c.ID, Compare: c.Compare}})
 	}
 	return result, err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -27,11 +27,11 @@ func (importsListCommand) Help() string {
 
 // Run implements the command.
 func (c *importsListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListImports, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListImports, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -72,16 +72,16 @@ The state of its feeds, for a spreadsheet:
 
 // Run implements the command.
 func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	imp, err := service.Call(ctx, client, wire.GetImport, wire.ByID{ID: c.ID})
+	imp, err := client.Call(ctx, api, wire.GetImport, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
 	if c.CSV {
-		return client.ImportReport(ctx, c.ID, p.out)
+		return api.ImportReport(ctx, c.ID, p.out)
 	}
 	outcome := ""
 	if c.Invalid {
@@ -92,7 +92,7 @@ func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
 		Lines []wire.ImportLine `json:"lines"`
 	}{imp, []wire.ImportLine{}}
 	for after := 0; ; {
-		page, err := service.Call(ctx, client, wire.ListImportLines, wire.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
+		page, err := client.Call(ctx, api, wire.ListImportLines, wire.ImportSearch{ID: c.ID, Outcome: outcome, Verdict: c.Verdict, After: after, Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -128,11 +128,11 @@ func (importsCancelCommand) Help() string {
 
 // Run implements the command.
 func (c *importsCancelCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	imp, err := service.Call(ctx, client, wire.CancelImport, wire.ByID{ID: c.ID})
+	imp, err := client.Call(ctx, api, wire.CancelImport, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 )
@@ -34,14 +34,14 @@ func (showItemCommand) Help() string {
 
 // Run implements the command.
 func (c *showItemCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	item, err := service.Call(ctx, client, wire.GetItem, wire.ByID{ID: c.ID})
+	item, err := client.Call(ctx, api, wire.GetItem, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -32,7 +32,7 @@ not change; without flags, all current labels are confirmed.`
 
 // Run implements the command.
 func (c *labelCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,9 @@ func (c *labelCommand) Run(ctx context.Context, p *program) error {
 	}
 	var item wire.ItemView
 	if c.Forget {
-		item, err = service.Call(ctx, client, wire.UnlabelItem, wire.ByID{ID: c.ID})
+		item, err = client.Call(ctx, api, wire.UnlabelItem, wire.ByID{ID: c.ID})
 	} else {
-		item, err = service.Call(ctx, client, wire.LabelItem, wire.LabelItemRequest{ID: c.ID, Body: correction})
+		item, err = client.Call(ctx, api, wire.LabelItem, wire.LabelItemRequest{ID: c.ID, Body: correction})
 	}
 	if err != nil {
 		return err

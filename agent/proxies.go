@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -34,11 +34,11 @@ makes no request to a site.`
 
 // Run implements the command.
 func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListProxies, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListProxies, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -115,11 +115,11 @@ An existing proxy of this ID is replaced.`
 
 // Run implements the command.
 func (c *proxiesSetCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	got, err := service.Call(ctx, client, wire.SetProxy, wire.SetProxyRequest{ID: c.ID, Body: wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always}})
+	got, err := client.Call(ctx, api, wire.SetProxy, wire.SetProxyRequest{ID: c.ID, Body: wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always}})
 	if err != nil {
 		return err
 	}
@@ -141,12 +141,12 @@ func (proxiesRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *proxiesRemoveCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	d, err := p.each(ctx, c.IDs, func(id string) error {
-		_, err := service.Call(ctx, client, wire.RemoveProxy, wire.ByID{ID: id})
+		_, err := client.Call(ctx, api, wire.RemoveProxy, wire.ByID{ID: id})
 		return err
 	})
 	c.printDone(p, d, "%s: removed")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -58,10 +58,10 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // quarantined returns all tasks in quarantine, without their messages.
-func quarantined(ctx context.Context, client *service.Client) ([]subjects.Quarantined, error) {
+func quarantined(ctx context.Context, api *client.Client) ([]subjects.Quarantined, error) {
 	tasks := []subjects.Quarantined{}
 	for after := uint64(0); ; {
-		page, err := service.Call(ctx, client, wire.ListQuarantine, wire.QuarantineSearch{After: after, Limit: 500})
+		page, err := client.Call(ctx, api, wire.ListQuarantine, wire.QuarantineSearch{After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +87,11 @@ func (quarantineShowCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	task, err := service.Call(ctx, client, wire.GetQuarantined, wire.BySeq{Seq: c.Number})
+	task, err := client.Call(ctx, api, wire.GetQuarantined, wire.BySeq{Seq: c.Number})
 	if err != nil {
 		return err
 	}
@@ -153,12 +153,12 @@ func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
 
 // changeTasks applies an operation to each quarantined task.
 func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
-	client, err := q.client()
+	api, err := q.client()
 	if err != nil {
 		return err
 	}
 	if slices.Equal(numbers, []string{"all"}) {
-		tasks, err := quarantined(ctx, client)
+		tasks, err := quarantined(ctx, api)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (q query) changeTasks(ctx context.Context, p *program, numbers []string, ou
 		if err != nil || seq == 0 {
 			return usageError("not a task number; agent quarantine list prints them")
 		}
-		return service.Do(ctx, client, do, wire.BySeq{Seq: seq})
+		return client.Do(ctx, api, do, wire.BySeq{Seq: seq})
 	})
 	q.printDone(p, d, "task %s: "+outcome)
 	return err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -34,13 +34,13 @@ const reindexPollInterval = 300 * time.Millisecond
 
 // Run implements the command.
 func (c *reindexCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.BeginReindex, wire.ReindexRequest{All: c.All})
+	job, err := client.Call(ctx, api, wire.BeginReindex, wire.ReindexRequest{All: c.All})
 	if err == nil && c.Wait {
-		job, err = p.awaitReindex(ctx, client, job)
+		job, err = p.awaitReindex(ctx, api, job)
 	}
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 }
 
 // awaitReindex waits until all items are compared and the queued tasks are done.
-func (p *program) awaitReindex(ctx context.Context, client *service.Client, job wire.Reindex) (wire.Reindex, error) {
+func (p *program) awaitReindex(ctx context.Context, api *client.Client, job wire.Reindex) (wire.Reindex, error) {
 	bar := p.bar(-1, "comparing", true)
 	defer bar.Clear()
 	begun := job.Started
@@ -88,7 +88,7 @@ func (p *program) awaitReindex(ctx context.Context, client *service.Client, job 
 		case <-time.After(reindexPollInterval):
 		}
 		var err error
-		if job, err = service.Call(ctx, client, wire.GetReindex, wire.None{}); err != nil {
+		if job, err = client.Call(ctx, api, wire.GetReindex, wire.None{}); err != nil {
 			return job, err
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/config"
 	"feedmesh/storage"
 )
@@ -14,8 +14,8 @@ type remote struct {
 	Token config.Secret `placeholder:"SECRET" help:"API token. @FILE reads it from a file."`
 }
 
-func (r remote) client() (*service.Client, error) {
-	c, err := service.NewClient(r.API, string(r.Token))
+func (r remote) client() (*client.Client, error) {
+	c, err := client.NewClient(r.API, string(r.Token))
 	if err != nil {
 		return nil, usageError("--api: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -44,11 +44,11 @@ func (rulesListCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListRules, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListRules, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func (rulesShowCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	rules, err := service.ReadRules(ctx, client, c.Name, c.Version)
+	rules, err := client.ReadRules(ctx, api, c.Name, c.Version)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type textCommand struct {
 }
 
 // open returns the client and the text.
-func (c *textCommand) open(p *program) (*service.Client, []byte, error) {
+func (c *textCommand) open(p *program) (*client.Client, []byte, error) {
 	client, err := c.client()
 	if err != nil {
 		return nil, nil, err
@@ -148,11 +148,11 @@ func (rulesCheckCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesCheckCommand) Run(ctx context.Context, p *program) error {
-	client, text, err := c.open(p)
+	api, text, err := c.open(p)
 	if err != nil {
 		return err
 	}
-	found, err := service.Call(ctx, client, wire.CheckRules, wire.RuleTextRequest{Name: c.Name, RawBody: text})
+	found, err := client.Call(ctx, api, wire.CheckRules, wire.RuleTextRequest{Name: c.Name, RawBody: text})
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ To detect concurrent edits, give the version that yours is based on:
 
 // Run implements the command.
 func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
-	client, text, err := c.open(p)
+	api, text, err := c.open(p)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 	if c.From != nil {
 		from = *c.From
 	} else {
-		versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: 1})
+		versions, err := client.Call(ctx, api, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 			from = versions.Versions[0].Version
 		}
 	}
-	put, err := service.Call(ctx, client, wire.PutRules, wire.PutRulesRequest{Name: c.Name, Version: fmt.Sprint(from), RawBody: text, Note: c.Note})
+	put, err := client.Call(ctx, api, wire.PutRules, wire.PutRulesRequest{Name: c.Name, Version: fmt.Sprint(from), RawBody: text, Note: c.Note})
 	if err != nil {
 		return err
 	}
@@ -265,11 +265,11 @@ func (rulesVersionsCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	versions, err := service.Call(ctx, client, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: int(c.Limit)})
+	versions, err := client.Call(ctx, api, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: int(c.Limit)})
 	if err != nil {
 		return err
 	}
@@ -304,11 +304,11 @@ func (rulesRestoreCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesRestoreCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	put, err := service.Call(ctx, client, wire.RestoreRules, wire.RestoreRulesRequest{Name: c.Name, Version: c.Version})
+	put, err := client.Call(ctx, api, wire.RestoreRules, wire.RestoreRulesRequest{Name: c.Name, Version: c.Version})
 	if err != nil {
 		return err
 	}

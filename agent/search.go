@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -88,7 +88,7 @@ func (c *searchCommand) printNotes(p *program, found wire.SearchResults) {
 }
 
 // search requests pages until the limit is reached.
-func (c *searchCommand) search(ctx context.Context, client *service.Client) (wire.SearchResults, error) {
+func (c *searchCommand) search(ctx context.Context, api *client.Client) (wire.SearchResults, error) {
 	s := wire.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,
@@ -106,7 +106,7 @@ func (c *searchCommand) search(ctx context.Context, client *service.Client) (wir
 	found := wire.SearchResults{Items: []wire.FoundItem{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Items), storage.MaxLimit)
-		page, err := service.Call(ctx, client, wire.SearchItems, s)
+		page, err := client.Call(ctx, api, wire.SearchItems, s)
 		if err != nil {
 			return found, err
 		}

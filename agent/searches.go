@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -27,11 +27,11 @@ func (searchesListCommand) Help() string {
 
 // Run implements the command.
 func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListSearches, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListSearches, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("NAME", "TITLE", "QUERY", "FEED")
 			for _, s := range all.Searches {
-				row(s.Name, s.Title, s.Query, client.Address()+"/outputs/searches/"+s.Name+".atom")
+				row(s.Name, s.Title, s.Query, api.Address()+"/outputs/searches/"+s.Name+".atom")
 			}
 		})
 	})
@@ -68,16 +68,16 @@ An existing search of this name is replaced.`
 
 // Run implements the command.
 func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	saved, err := service.Call(ctx, client, wire.SaveSearch, wire.SaveSearchRequest{Name: c.Name, Body: wire.SearchSetting{Title: c.Title, Query: c.Query}})
+	saved, err := client.Call(ctx, api, wire.SaveSearch, wire.SaveSearchRequest{Name: c.Name, Body: wire.SearchSetting{Title: c.Title, Query: c.Query}})
 	if err != nil {
 		return err
 	}
 	return c.print(p, saved, func(pg *page) {
-		pg.printf("%s: %s/outputs/searches/%s.atom\n", saved.Name, client.Address(), saved.Name)
+		pg.printf("%s: %s/outputs/searches/%s.atom\n", saved.Name, api.Address(), saved.Name)
 	})
 }
 
@@ -96,12 +96,12 @@ func (searchesRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *searchesRemoveCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	d, err := p.each(ctx, c.Names, func(name string) error {
-		_, err := service.Call(ctx, client, wire.RemoveSearch, wire.SavedSearchName{Name: name})
+		_, err := client.Call(ctx, api, wire.RemoveSearch, wire.SavedSearchName{Name: name})
 		return err
 	})
 	c.printDone(p, d, "%s: removed")

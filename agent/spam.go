@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -32,7 +32,7 @@ func (spamListCommand) Help() string {
 
 // Run implements the command.
 func (c *spamListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *spamListCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	found, err := service.Call(ctx, client, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: int(c.Limit)})
+	found, err := client.Call(ctx, api, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: int(c.Limit)})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *spamReportCommand) Run(ctx context.Context, p *program) error {
 
 // markItems marks each item as spam or not spam.
 func (q query) markItems(ctx context.Context, p *program, items []string, what string, mark wire.Operation[wire.ByID, wire.ItemView]) error {
-	client, err := q.client()
+	api, err := q.client()
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (q query) markItems(ctx context.Context, p *program, items []string, what s
 		if strings.TrimSpace(id) == "" {
 			return usageError("item ID is empty; agent search prints the IDs of items")
 		}
-		_, err := service.Call(ctx, client, mark, wire.ByID{ID: id})
+		_, err := client.Call(ctx, api, mark, wire.ByID{ID: id})
 		return err
 	})
 	q.printDone(p, d, "%s: "+what)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -25,11 +25,11 @@ func (statusCommand) Help() string {
 
 // Run implements the command.
 func (c *statusCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	status, err := service.Call(ctx, client, wire.GetStatus, wire.None{})
+	status, err := client.Call(ctx, api, wire.GetStatus, wire.None{})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -27,8 +27,8 @@ Later clustering does not undo a manual split.`
 
 // Run implements the command.
 func (c *storiesSplitCommand) Run(ctx context.Context, p *program) error {
-	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) {
-		return service.Call(ctx, client, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}})
+	return c.editStory(p, c.ID, func(api *client.Client) (wire.StoryView, error) {
+		return client.Call(ctx, api, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}})
 	})
 }
 
@@ -53,13 +53,13 @@ func (c *storiesJoinCommand) Run(ctx context.Context, p *program) error {
 	if c.Other == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	return c.editStory(p, c.ID, func(client *service.Client) (wire.StoryView, error) {
-		return service.Call(ctx, client, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}})
+	return c.editStory(p, c.ID, func(api *client.Client) (wire.StoryView, error) {
+		return client.Call(ctx, api, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}})
 	})
 }
 
 // editStory applies a manual edit to a story and prints the result.
-func (q query) editStory(p *program, id string, do func(*service.Client) (wire.StoryView, error)) error {
+func (q query) editStory(p *program, id string, do func(*client.Client) (wire.StoryView, error)) error {
 	client, err := q.client()
 	if err != nil {
 		return err

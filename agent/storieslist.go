@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -67,7 +67,7 @@ func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // list requests pages until the limit is reached.
-func (c *storiesListCommand) list(ctx context.Context, client *service.Client) (wire.StoryPage, error) {
+func (c *storiesListCommand) list(ctx context.Context, api *client.Client) (wire.StoryPage, error) {
 	switch {
 	case c.Limit < 1:
 		return wire.StoryPage{}, usageError("--limit: %d is not positive", c.Limit)
@@ -80,7 +80,7 @@ func (c *storiesListCommand) list(ctx context.Context, client *service.Client) (
 	found := wire.StoryPage{Stories: []wire.StoryBrief{}}
 	for {
 		s.Limit = min(c.Limit-len(found.Stories), storage.MaxLimit)
-		page, err := service.Call(ctx, client, wire.ListStories, s)
+		page, err := client.Call(ctx, api, wire.ListStories, s)
 		if err != nil {
 			return found, err
 		}

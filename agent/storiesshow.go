@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -24,14 +24,14 @@ func (storiesShowCommand) Help() string {
 
 // Run implements the command.
 func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	if c.ID == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	story, err := service.Call(ctx, client, wire.GetStory, wire.ByID{ID: c.ID})
+	story, err := client.Call(ctx, api, wire.GetStory, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

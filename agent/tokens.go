@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -29,11 +29,11 @@ of last use:
 
 // Run implements the command.
 func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListTokens, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListTokens, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -86,11 +86,11 @@ The secret is printed once and not stored.`
 
 // Run implements the command.
 func (c *tokensAddCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	made, err := service.Call(ctx, client, wire.AddToken, wire.AddTokenRequest{Body: wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}}})
+	made, err := client.Call(ctx, api, wire.AddToken, wire.AddTokenRequest{Body: wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}}})
 	if err != nil {
 		return err
 	}
@@ -115,12 +115,12 @@ func (tokensRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *tokensRemoveCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
 	d, err := p.each(ctx, c.IDs, func(id string) error {
-		_, err := service.Call(ctx, client, wire.RemoveToken, wire.ByID{ID: id})
+		_, err := client.Call(ctx, api, wire.RemoveToken, wire.ByID{ID: id})
 		return err
 	})
 	c.printDone(p, d, "%s: removed")

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"feedmesh/agent/service"
-
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -40,7 +39,7 @@ Test the current rules on a title:
 
 // Run implements the command.
 func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -48,7 +47,7 @@ func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	result, err := service.Call(ctx, client, wire.TestRules, wire.TestRulesRequest{Name: c.Name, Body: test})
+	result, err := client.Call(ctx, api, wire.TestRules, wire.TestRulesRequest{Name: c.Name, Body: test})
 	if err != nil {
 		return err
 	}
@@ -140,11 +139,11 @@ func (rulesBacktestCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
-	client, text, err := c.open(p)
+	api, text, err := c.open(p)
 	if err != nil {
 		return err
 	}
-	report, err := service.Call(ctx, client, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: int(c.Items)})
+	report, err := client.Call(ctx, api, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: int(c.Items)})
 	if err != nil {
 		return err
 	}
@@ -227,11 +226,11 @@ func (rulesDiffCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesDiffCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	diff, err := service.DiffRules(ctx, client, c.Name, c.From, c.To)
+	diff, err := client.DiffRules(ctx, api, c.Name, c.From, c.To)
 	if err != nil {
 		return err
 	}

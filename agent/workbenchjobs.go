@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -17,11 +17,11 @@ type jobCommand struct {
 }
 
 // follow waits for a job unless --no-wait is given, and prints its state.
-func (c jobCommand) follow(ctx context.Context, p *program, client *service.Client, job wire.Job) error {
+func (c jobCommand) follow(ctx context.Context, p *program, api *client.Client, job wire.Job) error {
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
 		var err error
-		job, err = service.WaitForJob(ctx, client, job.ID, func(j wire.Job) {
+		job, err = client.WaitForJob(ctx, api, job.ID, func(j wire.Job) {
 			bar.ChangeMax(max(j.Total, j.Done, 1))
 			bar.Set(j.Done)
 		})
@@ -77,15 +77,15 @@ Items with manual labels do not change. The job can be undone.`
 
 // Run implements the command.
 func (c *rulesApplyCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
+	job, err := client.Call(ctx, api, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
 	if err != nil {
 		return err
 	}
-	return c.follow(ctx, p, client, job)
+	return c.follow(ctx, p, api, job)
 }
 
 // A rulesUndoCommand undoes the changes of an apply job.
@@ -103,15 +103,15 @@ func (rulesUndoCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesUndoCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.UndoJob, wire.ByID{ID: c.ID})
+	job, err := client.Call(ctx, api, wire.UndoJob, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}
-	return c.follow(ctx, p, client, job)
+	return c.follow(ctx, p, api, job)
 }
 
 // A rulesTrainCommand trains a rule set.
@@ -133,15 +133,15 @@ The result is a new version; agent rules restore returns to an old one.`
 
 // Run implements the command.
 func (c *rulesTrainCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: int(c.Items)})
+	job, err := client.Call(ctx, api, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: int(c.Items)})
 	if err != nil {
 		return err
 	}
-	return c.follow(ctx, p, client, job)
+	return c.follow(ctx, p, api, job)
 }
 
 // A rulesJobsCommand lists jobs.
@@ -156,11 +156,11 @@ func (rulesJobsCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesJobsCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	all, err := service.Call(ctx, client, wire.ListJobs, wire.None{})
+	all, err := client.Call(ctx, api, wire.ListJobs, wire.None{})
 	if err != nil {
 		return err
 	}
@@ -194,11 +194,11 @@ func (rulesCancelCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesCancelCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	job, err := service.Call(ctx, client, wire.CancelJob, wire.ByID{ID: c.ID})
+	job, err := client.Call(ctx, api, wire.CancelJob, wire.ByID{ID: c.ID})
 	if err != nil {
 		return err
 	}

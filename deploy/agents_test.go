@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/node"
-	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -35,7 +35,7 @@ func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Co
 }
 
 // startAgent runs an agent until the test ends, and returns a client of its API if it has one.
-func startAgent(t *testing.T, s config.Config) *service.Client {
+func startAgent(t *testing.T, s config.Config) *client.Client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
@@ -54,7 +54,7 @@ func startAgent(t *testing.T, s config.Config) *service.Client {
 		if addr == "" {
 			return nil
 		}
-		client, err := service.NewClient("http://"+addr, "")
+		client, err := client.NewClient("http://"+addr, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestAgents_JoinWithTheirUsers(t *testing.T) {
 }
 
 // grow starts a test feed server with the given number of items a feed, and imports its feeds.
-func grow(t *testing.T, client *service.Client, feeds, items int) *simulate.FeedServer {
+func grow(t *testing.T, api *client.Client, feeds, items int) *simulate.FeedServer {
 	t.Helper()
 	farm := simulate.NewFeedServer(feeds, items, time.Now())
 	web := httptest.NewServer(farm)
@@ -88,17 +88,17 @@ func grow(t *testing.T, client *service.Client, feeds, items int) *simulate.Feed
 	for i := range feeds {
 		urls = append(urls, web.URL+farm.Path(i))
 	}
-	if _, err := service.Call(t.Context(), client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
+	if _, err := client.Call(t.Context(), api, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
 		t.Fatal(err)
 	}
 	return farm
 }
 
 // searchable waits until all published items are searchable.
-func searchable(t *testing.T, client *service.Client, farm *simulate.FeedServer) {
+func searchable(t *testing.T, api *client.Client, farm *simulate.FeedServer) {
 	t.Helper()
 	wait(t, "all items served are searchable", func() bool {
-		s, err := service.Call(t.Context(), client, wire.GetStatus, wire.None{})
+		s, err := client.Call(t.Context(), api, wire.GetStatus, wire.None{})
 		served := int64(len(farm.Served()))
 		return err == nil && served > 0 && s.Feeds.Polled == s.Feeds.Stored && s.Items >= served && s.Indexed == s.Items
 	})

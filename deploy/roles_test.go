@@ -16,12 +16,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	roleapi "feedmesh/agent/role/api"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/work"
-	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/classify"
@@ -88,11 +88,11 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 			t.Errorf("%s: publish heartbeat: %v", r.Name, err)
 		}
 	}
-	client, err := service.NewClient("http://"+l.Addr().String(), "")
+	api, err := client.NewClient("http://"+l.Addr().String(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service.Call(ctx, client, wire.SetProxy, wire.SetProxyRequest{ID: "dead", Body: wire.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}}); err != nil {
+	if _, err := client.Call(ctx, api, wire.SetProxy, wire.SetProxyRequest{ID: "dead", Body: wire.ProxySetting{URL: "http://127.0.0.1:1", Hosts: []string{"refuses.example"}}}); err != nil {
 		t.Fatal(err)
 	}
 	farm := simulate.NewFeedServer(10, 5, time.Now())
@@ -108,23 +108,23 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		}
 	}))
 	defer web.Close()
-	if _, err := service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{web.URL + "/full.xml"}, Tags: []string{"full"}}}); err != nil {
+	if _, err := client.Call(ctx, api, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{web.URL + "/full.xml"}, Tags: []string{"full"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var urls []string
 	for i := range 10 {
 		urls = append(urls, web.URL+farm.Path(i))
 	}
-	if _, err := service.Call(ctx, client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
+	if _, err := client.Call(ctx, api, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
 		t.Fatal(err)
 	}
 	var status wire.Status
 	wait(t, "all items are searchable", func() bool {
-		status, err = service.Call(ctx, client, wire.GetStatus, wire.None{})
+		status, err = client.Call(ctx, api, wire.GetStatus, wire.None{})
 		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
 	wait(t, "a dead proxy is seen to be dead", func() bool {
-		list, err := service.Call(ctx, client, wire.ListProxies, wire.None{})
+		list, err := client.Call(ctx, api, wire.ListProxies, wire.None{})
 		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == wire.ProxyRests
 	})
 	if len(status.Agents) != len(role.All) {

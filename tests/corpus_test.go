@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/feed"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -177,7 +177,7 @@ func findable(t *testing.T, n *running) {
 			continue
 		}
 		looked++
-		found, err := service.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
+		found, err := client.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: rarest, Duplicates: true, Limit: 100, Sort: "best"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -175,7 +175,7 @@ func (r *running) summarizedStories() []storage.Story {
 	var last []storage.Story
 	for range 30 {
 		time.Sleep(3 * time.Second) // longer than a round of summaries
-		page, err := service.Call(r.t.Context(), r.Client, wire.ListStories, wire.StorySearch{Limit: 10, Sources: 2})
+		page, err := client.Call(r.t.Context(), r.Client, wire.ListStories, wire.StorySearch{Limit: 10, Sources: 2})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func (r *running) agreesWith(labels map[string]string, stories []storage.Story) 
 	r.t.Helper()
 	right, all := 0, 0
 	for _, s := range stories {
-		view, err := service.Call(context.WithoutCancel(r.t.Context()), r.Client, wire.GetStory, wire.ByID{ID: s.ID})
+		view, err := client.Call(context.WithoutCancel(r.t.Context()), r.Client, wire.GetStory, wire.ByID{ID: s.ID})
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/chromium"
@@ -76,11 +76,11 @@ type process struct {
 // spawn starts the program on a data folder and waits until it serves.
 func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	t.Helper()
-	client, err := service.NewClient("http://"+addr, "")
+	api, err := client.NewClient("http://"+addr, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{running: &running{Client: client, t: t}, log: new(bytes.Buffer)}
+	p := &process{running: &running{Client: api, t: t}, log: new(bytes.Buffer)}
 	p.cmd = exec.Command(program, append([]string{"--data", dir, "--listen", addr, "--starter=false", "--allow-net", "127.0.0.0/8", "--schedule-host-spacing", "0s"}, flags...)...)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
@@ -89,7 +89,7 @@ func spawn(t *testing.T, program, dir, addr string, flags ...string) *process {
 	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_, err := service.Call(ctx, p.Client, wire.GetStatus, wire.None{})
+		_, err := client.Call(ctx, p.Client, wire.GetStatus, wire.None{})
 		cancel()
 		if err == nil {
 			return p
@@ -152,7 +152,7 @@ func TestKill_TwentyKillsLoseAndDuplicateNothing(t *testing.T) {
 	}
 	for range 50 {
 		i, seq := random.IntN(feeds), random.IntN(items)
-		found, err := service.Call(t.Context(), p.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
+		found, err := client.Call(t.Context(), p.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq), Limit: 10, Sort: "best"})
 		if err != nil || len(found.Items) != 1 || found.Items[0].URL != simulate.Link(i, seq) {
 			t.Errorf("search for entry %d of feed %d: got %d items, %v; want the entry", seq, i, found.Total, err)
 		}

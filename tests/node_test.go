@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/node"
 	"feedmesh/agent/role/work"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"
@@ -35,7 +35,7 @@ const startTimeout = 3 * time.Minute
 
 // A running node.
 type running struct {
-	*service.Client
+	*client.Client
 	t    *testing.T
 	stop func() // stops the node and waits for its end
 }
@@ -53,7 +53,7 @@ func start(t *testing.T, c config.Config, clock work.Clock) *running {
 	}()
 	select {
 	case addr := <-ready:
-		client, err := service.NewClient("http://"+addr, string(c.Token))
+		client, err := client.NewClient("http://"+addr, string(c.Token))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (l logTo) Write(p []byte) (int, error) {
 // add adds feeds and checks that all of them are accepted.
 func (r *running) add(urls ...string) {
 	r.t.Helper()
-	in, err := service.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
+	in, err := client.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func (r *running) add(urls ...string) {
 
 func (r *running) status() wire.Status {
 	r.t.Helper()
-	s, err := service.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
+	s, err := client.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (r *running) waitSettled() wire.Status {
 func (r *running) eachFeed(do func(wire.Feed)) {
 	r.t.Helper()
 	for after := ""; ; {
-		page, err := service.Call(r.t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
+		page, err := client.Call(r.t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func (r *running) items() []wire.FoundItem {
 	r.t.Helper()
 	var items []wire.FoundItem
 	for cursor := ""; ; {
-		found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
+		found, err := client.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Duplicates: true, Sort: "newest", Limit: 100, Cursor: cursor})
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/mesh"
-	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -181,7 +181,7 @@ func plantFeeds(t *testing.T, dir string, web *simulate.Web, port int) {
 func waitPolled(t *testing.T, n *running, feeds int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Hour); ; time.Sleep(time.Second) {
-		status, err := service.Call(t.Context(), n.Client, wire.GetStatus, wire.None{})
+		status, err := client.Call(t.Context(), n.Client, wire.GetStatus, wire.None{})
 		if err == nil && status.Feeds.Polled >= int64(feeds) && !busy(status) {
 			return
 		}

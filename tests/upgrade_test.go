@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
@@ -31,7 +31,7 @@ func previousAgent(t *testing.T, program, data string) (*running, func()) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	client, err := service.NewClient("http://"+listen, "")
+	api, err := client.NewClient("http://"+listen, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func previousAgent(t *testing.T, program, data string) (*running, func()) {
 		p.Stop(syscall.SIGTERM, time.Minute)
 	}
 	t.Cleanup(stop)
-	r := &running{Client: client, t: t, stop: stop}
+	r := &running{Client: api, t: t, stop: stop}
 	deadline := time.Now().Add(startTimeout)
 	for {
-		if _, err := service.Call(t.Context(), client, wire.GetStatus, wire.None{}); err == nil {
+		if _, err := client.Call(t.Context(), api, wire.GetStatus, wire.None{}); err == nil {
 			return r, stop
 		}
 		if !p.Running() || time.Now().After(deadline) {
@@ -116,7 +116,7 @@ func TestUpgrade_OpensThePreviousVersionsDataFolder(t *testing.T) {
 			t.Errorf("%s is %s after the upgrade, want %s", name, got, want)
 		}
 	}
-	found, err := service.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: "lighthouse weather", Limit: 5})
+	found, err := client.Call(t.Context(), n.Client, wire.SearchItems, wire.Search{Query: "lighthouse weather", Limit: 5})
 	if err != nil || len(found.Items) == 0 {
 		t.Errorf("search after the upgrade: %d items, %v", len(found.Items), err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -198,7 +198,7 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 		t.Error("want at least a quarter more with a hub")
 	}
 
-	if _, err := service.Call(t.Context(), n.Client, wire.RemoveFeed, wire.ByID{ID: states[topic].ID}); err != nil {
+	if _, err := client.Call(t.Context(), n.Client, wire.RemoveFeed, wire.ByID{ID: states[topic].ID}); err != nil {
 		t.Fatal(err)
 	}
 	within(t, 4*time.Minute, "the hub receives the unsubscription", func() bool { return p.subscription(topic) == nil })
@@ -210,7 +210,7 @@ func wait(f wire.Feed) time.Duration { return f.State.Next.Sub(f.State.Polled) }
 // finds reports whether a search for the word has results.
 func (r *running) finds(word string) bool {
 	r.t.Helper()
-	found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: word, Limit: 1})
+	found, err := client.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: word, Limit: 1})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func (r *running) polledAgain() map[string]wire.Feed {
 	r.t.Helper()
 	began, feeds := time.Now(), map[string]wire.Feed{}
 	r.eachFeed(func(f wire.Feed) {
-		if _, err := service.Call(r.t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: f.ID}); err != nil {
+		if _, err := client.Call(r.t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: f.ID}); err != nil {
 			r.t.Fatal(err)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -49,10 +50,10 @@ func (h *health) serve(p *process, metrics http.Handler) error {
 		return err
 	}
 	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := service.NewServer(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), Log: p.options.Log}), service.Options{Metrics: metrics})
+	server := rest.New(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), Log: p.options.Log}), rest.Options{Metrics: metrics})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- service.Serve(ctx, l, server.Health(loopback), p.options.Log) }()
+	go func() { ended <- rest.Serve(ctx, l, server.Health(loopback), p.options.Log) }()
 	p.closeLater(closer(func() error { cancel(); return <-ended }))
 	p.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
 	return nil

@@ -21,8 +21,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/role"
-	"feedmesh/agent/service"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -59,10 +59,10 @@ func (l *log) String() string {
 
 // running is a started node.
 type running struct {
-	*service.Client // client of its API; nil without role api
-	t               *testing.T
-	log             *log
-	stop            func() // stops the node and waits for its end
+	*client.Client // client of its API; nil without role api
+	t              *testing.T
+	log            *log
+	stop           func() // stops the node and waits for its end
 }
 
 // start runs a node until the test ends or stop is called.
@@ -86,7 +86,7 @@ func start(t *testing.T, c config.Config) *running {
 	case addr := <-ready:
 		if addr != "" {
 			var err error
-			if r.Client, err = service.NewClient("http://"+addr, ""); err != nil {
+			if r.Client, err = client.NewClient("http://"+addr, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +129,7 @@ func eventually(t *testing.T, what string, state func() bool) {
 func (r *running) waitIdle(items int64) {
 	r.t.Helper()
 	eventually(r.t, fmt.Sprintf("%d items stored and searchable, empty queues", items), func() bool {
-		s, err := service.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
+		s, err := client.Call(r.t.Context(), r.Client, wire.GetStatus, wire.None{})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func (r *running) checkSearch(feeds, entries int) {
 	r.t.Helper()
 	for i := range feeds {
 		for seq := range entries {
-			found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq)})
+			found, err := client.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(i, seq)})
 			if err != nil || found.Total != 1 {
 				r.t.Errorf("got %d items, %v for the unique word of entry %d of feed %d, want 1", found.Total, err, seq, i)
 			}
@@ -184,7 +184,7 @@ func (r *running) add(web string) {
 	for i := range testFeeds {
 		urls = append(urls, fmt.Sprintf("%s/feed/%d", web, i))
 	}
-	if in, err := service.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil || in.Added != testFeeds {
+	if in, err := client.Call(r.t.Context(), r.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil || in.Added != testFeeds {
 		r.t.Fatalf("got %+v, %v; want all feeds added", in, err)
 	}
 }
@@ -315,7 +315,7 @@ func TestRun_CrawlOnlyNeedsNoDataFolder(t *testing.T) {
 	center := start(t, others)
 	center.add(web.URL)
 	center.waitIdle(testItems)
-	s, err := service.Call(t.Context(), center.Client, wire.GetStatus, wire.None{})
+	s, err := client.Call(t.Context(), center.Client, wire.GetStatus, wire.None{})
 	if err != nil || len(s.Agents) != 2 {
 		t.Errorf("got agents %+v, %v; want two", s.Agents, err)
 	}

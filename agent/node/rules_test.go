@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
@@ -23,7 +24,7 @@ import (
 func (r *running) waitForVersion(agents int, version int64) {
 	r.t.Helper()
 	eventually(r.t, fmt.Sprintf("%d agents apply version %d", agents, version), func() bool {
-		all, err := service.Call(r.t.Context(), r.Client, wire.ListRules, wire.None{})
+		all, err := client.Call(r.t.Context(), r.Client, wire.ListRules, wire.None{})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func (r *running) waitForVersion(agents int, version int64) {
 // builtInRules returns the text of the built-in rules.
 func (r *running) builtInRules() []byte {
 	r.t.Helper()
-	rules, err := service.ReadRules(r.t.Context(), r.Client, "prepare", 0)
+	rules, err := client.ReadRules(r.t.Context(), r.Client, "prepare", 0)
 	if err != nil || rules.Version != 0 {
 		r.t.Fatalf("got %+v, %v; want the built-in rules", rules, err)
 	}
@@ -67,7 +68,7 @@ func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 	version, fastest := int64(0), time.Hour
 	for ; version < 5 && fastest > time.Second; version++ { // a busy machine may delay one version
 		text := append(text, bytes.Repeat([]byte("\n"), int(version))...)
-		if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(version), RawBody: text, Note: ""}); err != nil {
+		if _, err := client.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(version), RawBody: text, Note: ""}); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -77,11 +78,11 @@ func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
 	if fastest > time.Second {
 		t.Errorf("the fastest of %d versions took %v, want less than a second", version, fastest)
 	}
-	var p *service.Problem
-	if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(version), RawBody: []byte("no rules at all"), Note: ""}); !errors.As(err, &p) || p.Status != 422 {
+	var p *client.Problem
+	if _, err := client.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(version), RawBody: []byte("no rules at all"), Note: ""}); !errors.As(err, &p) || p.Status != 422 {
 		t.Errorf("got %v for invalid rules, want status 422", err)
 	}
-	if _, err := service.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: text, Note: ""}); !errors.As(err, &p) || p.Status != 409 {
+	if _, err := client.Call(t.Context(), center.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: text, Note: ""}); !errors.As(err, &p) || p.Status != 409 {
 		t.Errorf("got %v for an outdated version, want status 409", err)
 	}
 	center.waitForVersion(2, version)
@@ -91,7 +92,7 @@ func TestRules_ActiveBeforeRolesRun(t *testing.T) {
 	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	r := start(t, c)
-	if _, err := service.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: r.builtInRules(), Note: ""}); err != nil {
+	if _, err := client.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: r.builtInRules(), Note: ""}); err != nil {
 		t.Fatal(err)
 	}
 	r.waitForVersion(1, 1)
@@ -151,11 +152,11 @@ func TestActivateRules_InvalidKeepsPrevious(t *testing.T) {
 // newestHasParagraphs reports whether the HTML of the newest item has paragraphs.
 func (r *running) newestHasParagraphs() bool {
 	r.t.Helper()
-	found, err := service.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Sort: "newest", Limit: 1})
+	found, err := client.Call(r.t.Context(), r.Client, wire.SearchItems, wire.Search{Sort: "newest", Limit: 1})
 	if err != nil || len(found.Items) != 1 {
 		r.t.Fatalf("got %+v, %v; want an item", found, err)
 	}
-	item, err := service.Call(r.t.Context(), r.Client, wire.GetItem, wire.ByID{ID: found.Items[0].ID})
+	item, err := client.Call(r.t.Context(), r.Client, wire.GetItem, wire.ByID{ID: found.Items[0].ID})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -169,22 +170,22 @@ func TestRules_ApplyToNewItems(t *testing.T) {
 	if !r.newestHasParagraphs() {
 		t.Fatal("got no paragraphs with the built-in rules")
 	}
-	if _, err := service.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: []byte(`{"elements":["a"]}`), Note: ""}); err != nil {
+	if _, err := client.Call(t.Context(), r.Client, wire.PutRules, wire.PutRulesRequest{Name: "prepare", Version: fmt.Sprint(0), RawBody: []byte(`{"elements":["a"]}`), Note: ""}); err != nil {
 		t.Fatal(err)
 	}
 	r.waitForVersion(1, 1)
 	f.Publish()
-	page, err := service.Call(t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{Limit: testFeeds})
+	page, err := client.Call(t.Context(), r.Client, wire.ListFeeds, wire.FeedSearch{Limit: testFeeds})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, feed := range page.Feeds {
-		if _, err := service.Call(t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: feed.ID}); err != nil {
+		if _, err := client.Call(t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: feed.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	eventually(t, "the new items are stored", func() bool {
-		s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
+		s, err := client.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 		return err == nil && s.Items == testItems+testFeeds && s.Indexed == s.Items
 	})
 	if r.newestHasParagraphs() {

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/work"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -22,7 +22,7 @@ func TestSimulate_FeedsPolledAcrossRestart(t *testing.T) {
 	for range 2 {
 		r := start(t, c)
 		eventually(t, "20 feeds polled and their items stored", func() bool {
-			s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
+			s, err := client.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 			return err == nil && s.Feeds.Stored == 20 && s.Feeds.Polled >= 18 && s.Items > 200 && s.Feeds.Failing <= 2
 		})
 		r.stop()

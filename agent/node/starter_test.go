@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/opml"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/work"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -70,7 +70,7 @@ func TestRun_FirstStartImportsStarter(t *testing.T) {
 	c.Starter, c.Roles = true, []string{"store", "api"} // without crawl: tests use no external network
 	for range 2 {
 		r := start(t, c)
-		s, err := service.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
+		s, err := client.Call(t.Context(), r.Client, wire.GetStatus, wire.None{})
 		if err != nil || s.Feeds.Stored < 35 {
 			t.Errorf("got %d feeds, %v; want the starter list", s.Feeds.Stored, err)
 		}

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// todayAge is the maximum age of cached counts of the current day.
-	todayAge = time.Minute
+	// TodayAge is the maximum age of cached counts of the current day.
+	TodayAge = time.Minute
 
-	// pastAge is the maximum age of cached counts of a past day. Only corrections and relabels change them.
-	pastAge = 10 * time.Minute
+	// PastAge is the maximum age of cached counts of a past day. Only corrections and relabels change them.
+	PastAge = 10 * time.Minute
 
 	// maxCachedDays is the capacity of the cache, some kilobytes a day: enough for the days of a few time
 	// zones.
@@ -80,9 +80,9 @@ func (c *activityCache) days(ctx context.Context, store storage.Activities, n in
 func (c *activityCache) day(ctx context.Context, store storage.Activities, begin, end, now time.Time, zone *time.Location) (day, error) {
 	key := dayKey{zone.String(), begin.Unix()}
 	cached, is := c.entries[key]
-	fresh := pastAge
-	if cached.counted.Before(end.Add(pastAge)) { // counted before all items of the day were stored
-		fresh = todayAge
+	fresh := PastAge
+	if cached.counted.Before(end.Add(PastAge)) { // counted before all items of the day were stored
+		fresh = TodayAge
 	}
 	if is && now.Sub(cached.counted) < fresh {
 		return cached, nil

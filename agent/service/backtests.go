@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	maxKeptBacktests = 8                // running and ended, of this process
+	MaxKeptBacktests = 8                // running and ended, of this process
 	backtestTimeout  = 10 * time.Minute // timeout of one back-test
-	maxTestedText    = 1 << 20          // bytes, since each text is kept
+	MaxTestedText    = 1 << 20          // bytes, since each text is kept
 )
 
 // backtests holds the last back-tests of this process, oldest first.
@@ -49,8 +49,8 @@ func (c counter) Decide(d classify.Document) classify.Decision {
 // Start starts a back-test of a text on the newest items and returns its ID. The fields Set, From, Text, Note
 // and Items describe the back-test.
 func (t *Trials) Start(of wire.Backtest) (id string, err error) {
-	if len(of.Text) > maxTestedText {
-		return "", errorf(KindTooLarge, "the text has %d bytes; a page tries at most %d: use agent rules backtest", len(of.Text), maxTestedText)
+	if len(of.Text) > MaxTestedText {
+		return "", errorf(KindTooLarge, "the text has %d bytes; a page tries at most %d: use agent rules backtest", len(of.Text), MaxTestedText)
 	}
 	of.Items = min(max(of.Items, 1), workbench.MaxItems)
 	trial, err := t.trial(of.Set, []byte(of.Text), of.Items)
@@ -62,7 +62,7 @@ func (t *Trials) Start(of wire.Backtest) (id string, err error) {
 	run.ID, trial.After = nuid.Next(), counter{trial.After, &run.done}
 	t.backtests.add(run)
 	t.backtests.running.Go(func() {
-		defer func() { <-t.slots }()
+		defer func() { <-t.Slots }()
 		defer cancel()
 		report, err := workbench.Backtest(ctx, t.Store, trial)
 		t.backtests.mu.Lock()
@@ -88,14 +88,14 @@ func (t *Trials) Progress(id string) (wire.Backtest, error) {
 			return view, nil
 		}
 	}
-	return wire.Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, maxKeptBacktests)
+	return wire.Backtest{}, fmt.Errorf("back-test %s: %w: only the last %d are kept, by the agent that made them", id, storage.ErrNotFound, MaxKeptBacktests)
 }
 
 // add stores a back-test and evicts the oldest ended one when maxKeptBacktests are stored.
 func (b *backtests) add(run *backtest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.all) >= maxKeptBacktests {
+	if len(b.all) >= MaxKeptBacktests {
 		i := max(slices.IndexFunc(b.all, func(old *backtest) bool { return old.Ended }), 0)
 		b.all = slices.Delete(b.all, i, i+1)
 	}

@@ -17,17 +17,17 @@ const (
 	bulkBatchSize  = 500 // feeds read and published together
 	bulkTimeout    = 4 * time.Second
 	maxBulkReasons = 20 // reasons returned
-	maxBulks       = 2  // concurrent steps of a process
+	MaxBulks       = 2  // concurrent steps of a process
 )
 
 // Bulk changes many feeds.
 type Bulk struct {
 	feeds *Feeds
-	slots chan struct{} // semaphore of concurrent steps
+	Slots chan struct{} // semaphore of concurrent steps
 }
 
 // newBulk returns a Bulk.
-func newBulk(f *Feeds) *Bulk { return &Bulk{f, make(chan struct{}, maxBulks)} }
+func newBulk(f *Feeds) *Bulk { return &Bulk{f, make(chan struct{}, MaxBulks)} }
 
 // invalidBulk is the error of an invalid change.
 func invalidBulk(format string, args ...any) error {
@@ -64,10 +64,10 @@ func (s *Bulk) Change(ctx context.Context, in wire.ChangeFeedsRequest) (wire.Bul
 		return wire.BulkResult{Found: n}, err
 	}
 	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
+	case s.Slots <- struct{}{}:
+		defer func() { <-s.Slots }()
 	default:
-		return wire.BulkResult{}, errorf(KindBusy, "%d bulk changes are running on this node, retry when one has finished", maxBulks)
+		return wire.BulkResult{}, errorf(KindBusy, "%d bulk changes are running on this node, retry when one has finished", MaxBulks)
 	}
 	var done wire.BulkResult
 	for until := time.Now().Add(bulkTimeout); ; {

@@ -15,7 +15,7 @@ import (
 
 // Bounds of a discovery.
 const (
-	maxProbes       = 8                // candidates fetched
+	MaxProbes       = 8                // candidates fetched
 	maxProbeBytes   = 16 << 20         // bytes of each document
 	discoverTimeout = 25 * time.Second // timeout of the whole discovery
 )
@@ -105,12 +105,12 @@ func (d *Discovery) probePage(ctx context.Context, page fetched) []wire.Candidat
 	looks, seen := 0, map[string]bool{} // addresses already probed, before and after redirects
 	try := func(address, title string, named bool) {
 		address, err := storage.CanonicalURL(address)
-		if err != nil || seen[address] || !named && looks >= maxProbes {
+		if err != nil || seen[address] || !named && looks >= MaxProbes {
 			return
 		}
 		seen[address] = true
 		c := wire.Candidate{URL: address, Problem: "not fetched: the page has too many candidates"}
-		if looks++; looks <= maxProbes {
+		if looks++; looks <= MaxProbes {
 			read, doc, err := d.probe(ctx, address)
 			if err == nil && doc.url != address && seen[doc.url] {
 				return

@@ -11,8 +11,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// maxDuplicates is the maximum number of duplicates in an answer.
-const maxDuplicates = 500
+// MaxDuplicates is the maximum number of duplicates in an answer.
+const MaxDuplicates = 500
 
 // Duplicates answers requests about items that repeat others.
 type Duplicates struct{ *editor }
@@ -27,14 +27,14 @@ func (d *Duplicates) List(ctx context.Context, in wire.ByID) (wire.Duplicates, e
 	if first, err = d.firstOf(ctx, first); err != nil {
 		return wire.Duplicates{}, err
 	}
-	items, err := d.Store.Duplicates(ctx, first.ID, maxDuplicates+1) // one more than shown, to detect that more exist
+	items, err := d.Store.Duplicates(ctx, first.ID, MaxDuplicates+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return wire.Duplicates{}, fmt.Errorf("read duplicates of item %s: %w", first.ID, err)
 	}
 	var found wire.Duplicates
-	if len(items) > maxDuplicates {
-		items = items[:maxDuplicates]
-		found.Notes = append(found.Notes, fmt.Sprintf("it has more than %d duplicates; these are the first", maxDuplicates))
+	if len(items) > MaxDuplicates {
+		items = items[:MaxDuplicates]
+		found.Notes = append(found.Notes, fmt.Sprintf("it has more than %d duplicates; these are the first", MaxDuplicates))
 	}
 	titles := d.titles(ctx)
 	found.First, found.Items = briefOf(first, titles), briefsOf(items, titles)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// editSchema is the first schema version with manual edits of stories.
-	editSchema = 3
+	// EditSchema is the first schema version with manual edits of stories.
+	EditSchema = 3
 
 	// defaultEditTimeout is the time a response waits until the store shows an edit.
 	defaultEditTimeout = 5 * time.Second
@@ -28,20 +28,20 @@ const pendingNote = "the edit is accepted and will be applied when the cluster a
 // An editor applies manual edits of stories and duplicates.
 type editor struct {
 	*core
-	timeout time.Duration // for the store to show an edit
+	Timeout time.Duration // for the store to show an edit
 }
 
 // apply publishes an edit to the cluster actor of a language, and waits until the store shows it; pending
 // reports a timeout.
 func (e *editor) apply(ctx context.Context, partition string, edit subjects.Override, done func(ctx context.Context) (bool, error)) (pending bool, err error) {
-	if e.Mesh.Schema(ctx) < editSchema {
+	if e.Mesh.Schema(ctx) < EditSchema {
 		return false, ErrOlderAgent
 	}
 	edit.ID = nuid.Next()
 	if err := subjects.Publish(ctx, e.Mesh, subjects.ClusterQueue, subjects.Cluster{Partition: partition, Override: &edit}); err != nil {
 		return false, fmt.Errorf("%s: %w", edit.Kind, err)
 	}
-	enough := time.NewTimer(e.timeout)
+	enough := time.NewTimer(e.Timeout)
 	defer enough.Stop()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 300*time.Millisecond) {
 		if is, err := done(ctx); is || err != nil {

@@ -23,7 +23,7 @@ const importInterval = 2 * time.Second
 func (s *Imports) Run(ctx context.Context) error {
 	return s.Mesh.Single(ctx, importLease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
-			if err := s.runAll(ctx); err != nil && ctx.Err() == nil {
+			if err := s.RunAll(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("import failed, will retry", "err", err)
 			}
 			select {
@@ -36,8 +36,8 @@ func (s *Imports) Run(ctx context.Context) error {
 	})
 }
 
-// runAll runs all waiting imports, oldest first. A failed import does not delay the others.
-func (s *Imports) runAll(ctx context.Context) error {
+// RunAll runs all waiting imports, oldest first. A failed import does not delay the others.
+func (s *Imports) RunAll(ctx context.Context) error {
 	imports, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
 	if err != nil {
 		return err

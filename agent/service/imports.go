@@ -18,15 +18,8 @@ const MaxImport = opml.MaxSize
 
 // Bounds of imports.
 const (
-	maxListed  = 200_000 // feeds of a list
-	maxWaiting = 20      // waiting imports
-)
-
-// The states of an import.
-const (
-	importRunning = "running"
-	importDone    = "done"
-	importEnded   = "cancelled"
+	MaxListed  = 200_000 // feeds of a list
+	MaxWaiting = 20      // waiting imports
 )
 
 // Imports imports lists of feeds in the background.
@@ -39,12 +32,12 @@ type Imports struct {
 func newImports(c *core) *Imports { return &Imports{c, make(chan struct{}, 1)} }
 
 func importOf(imp storage.Import) wire.Import {
-	state := importRunning
+	state := wire.ImportRunning
 	switch {
 	case !imp.Finished.IsZero() && imp.Cancel && imp.Done < imp.Total:
-		state = importEnded
+		state = wire.ImportEnded
 	case !imp.Finished.IsZero():
-		state = importDone
+		state = wire.ImportDone
 	}
 	return wire.Import{
 		ID: imp.ID, Name: imp.Name, State: state, Cancel: imp.Cancel, Started: imp.Started, Finished: imp.Finished,
@@ -71,15 +64,15 @@ func (s *Imports) Start(ctx context.Context, in wire.ImportFeedsRequest) (wire.I
 			return importOf(imp), nil
 		}
 	}
-	if waiting >= maxWaiting {
+	if waiting >= MaxWaiting {
 		return wire.Import{}, errorf(KindBusy, "%d imports are waiting already; retry when some are done: too many requests at once", waiting)
 	}
 	feeds, err := opml.Read(bytes.NewReader(in.RawBody))
 	if err != nil {
 		return wire.Import{}, errorf(KindInvalid, "%v", err)
 	}
-	if len(feeds) > maxListed {
-		return wire.Import{}, errorf(KindInvalid, "the list has %d feeds, more than %d: split it", len(feeds), maxListed)
+	if len(feeds) > MaxListed {
+		return wire.Import{}, errorf(KindInvalid, "the list has %d feeds, more than %d: split it", len(feeds), MaxListed)
 	}
 	list, err := packList(feeds)
 	if err != nil {

@@ -14,8 +14,6 @@ import (
 	"feedmesh/storage"
 )
 
-const rulesType = "text/plain; charset=utf-8"
-
 // Rules answers requests about rule sets and their versions.
 type Rules struct{ *core }
 
@@ -49,7 +47,7 @@ func (r *Rules) Read(ctx context.Context, in wire.RuleVersionRequest) (wire.Docu
 		return wire.Document{}, err
 	}
 	set, err := r.versionText(ctx, spec, in.Version)
-	return wire.Document{Type: rulesType, ETag: fmt.Sprintf(`"%d"`, set.Version), Data: set.Text}, err
+	return wire.Document{Type: wire.RulesType, ETag: fmt.Sprintf(`"%d"`, set.Version), Data: set.Text}, err
 }
 
 // Detail returns a version of a rule set with the operations that the set supports.
@@ -172,7 +170,7 @@ func (r *Rules) Diff(ctx context.Context, in wire.DiffRequest) (wire.Document, e
 		return wire.Document{}, errorf(KindInvalid, "rules %s are binary and can't be compared line by line", spec.Name)
 	}
 	name := func(set storage.RuleSet) string { return fmt.Sprintf("%s, version %d", spec.Name, set.Version) }
-	return wire.Document{Type: rulesType, Data: []byte(workbench.Diff(name(old), string(old.Text), name(fresh), string(fresh.Text)))}, nil
+	return wire.Document{Type: wire.RulesType, Data: []byte(workbench.Diff(name(old), string(old.Text), name(fresh), string(fresh.Text)))}, nil
 }
 
 // baseVersion returns the version that a text is based on.
@@ -199,8 +197,8 @@ func versionOf(set storage.RuleSet) wire.RuleVersion {
 	return wire.RuleVersion{Version: set.Version, Note: set.Note, Changed: set.Changed}
 }
 
-// maxRuleErrors is the maximum number of errors returned for a text.
-const maxRuleErrors = 100
+// MaxRuleErrors is the maximum number of errors returned for a text.
+const MaxRuleErrors = 100
 
 // ruleErrors returns the messages of joined errors or of a rule set's diagnostics, at most maxRuleErrors.
 func ruleErrors(err error) []string {
@@ -226,10 +224,10 @@ func ruleErrors(err error) []string {
 
 // atMost returns the first maxRuleErrors messages, and the number of the others.
 func atMost(messages []string) []string {
-	if len(messages) <= maxRuleErrors {
+	if len(messages) <= MaxRuleErrors {
 		return messages
 	}
-	return append(messages[:maxRuleErrors:maxRuleErrors], fmt.Sprintf("and %d more", len(messages)-maxRuleErrors))
+	return append(messages[:MaxRuleErrors:MaxRuleErrors], fmt.Sprintf("and %d more", len(messages)-MaxRuleErrors))
 }
 
 // invalidRules returns the errors of a text.

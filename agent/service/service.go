@@ -107,7 +107,7 @@ func New(d Deps) *Service {
 	status := &Status{c}
 	return &Service{
 		core: c, Bulk: newBulk(feeds), Feeds: feeds, Imports: newImports(c), Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token)}, Rules: &Rules{c},
-		Trials: &Trials{core: c, slots: make(chan struct{}, maxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
+		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},

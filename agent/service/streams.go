@@ -10,8 +10,8 @@ import (
 
 // Bounds of streams.
 const (
-	maxStreams       = 256 // in a process
-	maxClientStreams = 8   // of one client
+	MaxStreams       = 256 // in a process
+	MaxClientStreams = 8   // of one client
 	streamBuffer     = 16  // buffered events of a stream
 )
 
@@ -42,7 +42,7 @@ func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEve
 			its++
 		}
 	}
-	if s.ended || len(s.open) >= maxStreams || its >= maxClientStreams {
+	if s.ended || len(s.open) >= MaxStreams || its >= MaxClientStreams {
 		return nil, ErrTooManyStreams
 	}
 	stream := make(chan wire.StreamEvent, streamBuffer)

@@ -12,11 +12,11 @@ import (
 type Trials struct {
 	*core
 	backtests backtests
-	slots     chan struct{} // semaphore of concurrent back-tests
+	Slots     chan struct{} // semaphore of concurrent back-tests
 }
 
-// maxBacktests is the number of concurrent back-tests of a process.
-const maxBacktests = 2
+// MaxBacktests is the number of concurrent back-tests of a process.
+const MaxBacktests = 2
 
 // Test tests rules on one item or document.
 func (t *Trials) Test(ctx context.Context, in wire.TestRulesRequest) (workbench.TrialResult, error) {
@@ -50,7 +50,7 @@ func (t *Trials) Backtest(ctx context.Context, in wire.BacktestRequest) (workben
 	if err != nil {
 		return workbench.Report{}, err
 	}
-	defer func() { <-t.slots }()
+	defer func() { <-t.Slots }()
 	return workbench.Backtest(ctx, t.Store, trial)
 }
 
@@ -65,9 +65,9 @@ func (t *Trials) trial(name string, text []byte, items int) (workbench.Trial, er
 		return workbench.Trial{}, invalidRules(spec, err)
 	}
 	select {
-	case t.slots <- struct{}{}:
+	case t.Slots <- struct{}{}:
 		return workbench.Trial{Before: t.Decider(), After: after, Rules: rules, Items: items}, nil
 	default:
-		return workbench.Trial{}, errorf(KindBusy, "%d back-tests are running on this node; retry when one has finished", maxBacktests)
+		return workbench.Trial{}, errorf(KindBusy, "%d back-tests are running on this node; retry when one has finished", MaxBacktests)
 	}
 }

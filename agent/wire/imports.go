@@ -118,3 +118,10 @@ var (
 	ReportImport = Operation[ByID, Document]{ID: "report-import", Method: "GET", Path: "/api/imports/{id}/report", Tag: "imports", Scope: access.Read,
 		Summary: "Result of each feed of an import, as CSV", Errors: []int{404, 503}, Type: "text/csv"}
 )
+
+// The states of an import.
+const (
+	ImportRunning = "running"
+	ImportDone    = "done"
+	ImportEnded   = "cancelled"
+)

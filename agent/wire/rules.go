@@ -191,3 +191,5 @@ var (
 		Summary: "Train the next version of a rule set on stored items", Errors: []int{404, 422, 429, 503}, Status: 202,
 		Description: "Trains on manual corrections and on confident decisions of the rules. Returns the job; the new version is in force when the job is done."}
 )
+
+const RulesType = "text/plain; charset=utf-8"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -55,7 +55,7 @@ func TestFeeds_BatchEdit(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#bulk-tags"), "Chosen"))
 	b.click(`#feed-list button[type=submit]`)
 	within(t, "two feeds have the tag", func() bool {
-		page, err := service.Call(t.Context(), sharedTestbed(t).Client, wire.ListFeeds, wire.FeedSearch{FeedFilter: wire.FeedFilter{Tag: "Chosen"}})
+		page, err := client.Call(t.Context(), sharedTestbed(t).Client, wire.ListFeeds, wire.FeedSearch{FeedFilter: wire.FeedFilter{Tag: "Chosen"}})
 		return err == nil && len(page.Feeds) == 2
 	})
 	b.until("the result is shown", contains("main", "2 feeds"))

@@ -3,7 +3,7 @@ package browser
 import (
 	"testing"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -15,7 +15,7 @@ func TestMesh_UpdatesLive(t *testing.T) {
 	before := evaluate[string](b, `document.querySelector("dl.figures").innerText`)
 	b.run(`window.stays = true`)
 	w := sharedTestbed(t)
-	if _, err := service.Call(t.Context(), w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{w.room.URL + "/watched.xml"}}}); err != nil {
+	if _, err := client.Call(t.Context(), w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{w.room.URL + "/watched.xml"}}}); err != nil {
 		t.Fatal(err)
 	}
 	b.until("the figures update without a reload", `document.querySelector("dl.figures").innerText !== `+quote(before)+` && window.stays`)

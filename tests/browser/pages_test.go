@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -20,11 +20,11 @@ type place struct{ name, path string }
 // places returns one page of each kind, for a search word.
 func places(t *testing.T, w testbed, word string) []place {
 	t.Helper()
-	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: word})
+	found, err := client.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: word})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("search: %d items, %v", len(found.Items), err)
 	}
-	stories, err := service.Call(t.Context(), w.Client, wire.ListStories, wire.StorySearch{})
+	stories, err := client.Call(t.Context(), w.Client, wire.ListStories, wire.StorySearch{})
 	if err != nil || len(stories.Stories) == 0 {
 		t.Fatalf("stories: %d, %v", len(stories.Stories), err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
@@ -26,7 +26,7 @@ func TestRules_PreviewBeforeSaving(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`button[name=do][value=test]`), chromedp.NodeVisible))
 	b.until("the backtest lists the changes", contains("main", "housekeeping"))
 	w := sharedTestbed(t)
-	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "vacuum"})
+	found, err := client.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "vacuum"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}

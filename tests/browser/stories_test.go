@@ -5,20 +5,20 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 )
 
 // TestStory_SplitAndJoin removes an item from the story of three publishers, and adds it again.
 func TestStory_SplitAndJoin(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
+	found, err := client.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "title:postgresql title:released lang:en", Duplicates: true})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}
 	story := found.Items[0].StoryID
 	items := func(id string) int {
-		view, err := service.Call(t.Context(), w.Client, wire.GetStory, wire.ByID{ID: id})
+		view, err := client.Call(t.Context(), w.Client, wire.GetStory, wire.ByID{ID: id})
 		if err != nil {
 			return 0
 		}
@@ -33,7 +33,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	splitItem := evaluate[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
 	b.click(`form[action$="/split"]:has(input[name=item]) button`)
 	within(t, "the item has left the story", func() bool { return items(story) == before-1 })
-	item, err := service.Call(t.Context(), w.Client, wire.GetItem, wire.ByID{ID: splitItem})
+	item, err := client.Call(t.Context(), w.Client, wire.GetItem, wire.ByID{ID: splitItem})
 	if err != nil || item.StoryID == story {
 		t.Fatalf("the split item is still in story %s, %v", item.StoryID, err)
 	}
@@ -48,7 +48,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 
 func TestItem_LinksToSimilarItems(t *testing.T) {
 	w := sharedTestbed(t)
-	found, err := service.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "vacuum bloat"})
+	found, err := client.Call(t.Context(), w.Client, wire.SearchItems, wire.Search{Query: "vacuum bloat"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("found %d items, %v", len(found.Items), err)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/node"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/tests/chromium"
@@ -22,7 +22,7 @@ import (
 
 // A testbed is a node that has read the newsroom.
 type testbed struct {
-	*service.Client
+	*client.Client
 	address string
 	room    *publishedFeeds
 }
@@ -79,7 +79,7 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 	clean = append(clean, func() { cancel(); <-done })
 	select {
 	case addr := <-ready:
-		client, err := service.NewClient("http://"+addr, "")
+		client, err := client.NewClient("http://"+addr, "")
 		if err != nil {
 			return testbed{}, err
 		}
@@ -93,15 +93,15 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 
 // read waits until all items of the newsroom are searchable and their stories summarized.
 func (w testbed) read(ctx context.Context, tag string) error {
-	if _, err := service.Call(ctx, w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: w.room.addresses(), Tags: []string{tag}}}); err != nil {
+	if _, err := client.Call(ctx, w.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: w.room.addresses(), Tags: []string{tag}}}); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		status, err := service.Call(ctx, w.Client, wire.GetStatus, wire.None{})
+		status, err := client.Call(ctx, w.Client, wire.GetStatus, wire.None{})
 		if err != nil {
 			return err
 		}
-		stories, err := service.Call(ctx, w.Client, wire.ListStories, wire.StorySearch{})
+		stories, err := client.Call(ctx, w.Client, wire.ListStories, wire.StorySearch{})
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
@@ -28,7 +28,7 @@ type shell struct {
 	program string // the agent, which stands for "go run ./agent" and "agent"
 	folder  string
 	env     []string
-	api     *service.Client
+	api     *client.Client
 	replace *strings.Replacer
 }
 
@@ -120,7 +120,7 @@ func newShell(t *testing.T) *shell {
 	s.env = append(os.Environ(),
 		"FEEDMESH_LISTEN="+listen, "FEEDMESH_API=http://"+listen, "FEEDMESH_STARTER=false", "FEEDMESH_ALLOW_NET=127.0.0.0/8,::1/128")
 	var err error
-	if s.api, err = service.NewClient("http://"+listen, ""); err != nil {
+	if s.api, err = client.NewClient("http://"+listen, ""); err != nil {
 		t.Fatal(err)
 	}
 	servers, err := engines.StartNATS(t.TempDir(), 1)
@@ -167,10 +167,10 @@ func (s *shell) startNode() {
 	s.wait(p, func(wire.Status) bool { return true }, s.api)
 }
 
-func (s *shell) wait(p *engines.Process, ok func(wire.Status) bool, client *service.Client) {
+func (s *shell) wait(p *engines.Process, ok func(wire.Status) bool, api *client.Client) {
 	s.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if status, err := service.Call(s.t.Context(), client, wire.GetStatus, wire.None{}); err == nil && ok(status) {
+		if status, err := client.Call(s.t.Context(), api, wire.GetStatus, wire.None{}); err == nil && ok(status) {
 			return
 		} else if !p.Running() || time.Now().After(deadline) {
 			s.t.Fatalf("the agent does not reach the expected state (%v):\n%s", err, p.Log())
@@ -208,10 +208,10 @@ func (s *shell) startMember(arguments []string) {
 }
 
 // other returns a client and the environment of another agent on this machine.
-func (s *shell) other() (*service.Client, []string) {
+func (s *shell) other() (*client.Client, []string) {
 	s.t.Helper()
 	listen := s.listen()
-	client, err := service.NewClient("http://"+listen, "")
+	client, err := client.NewClient("http://"+listen, "")
 	if err != nil {
 		s.t.Fatal(err)
 	}

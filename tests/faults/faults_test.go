@@ -25,7 +25,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -225,7 +225,7 @@ func (m *mesh) begin() {
 	for i := range m.feedServer.feeds {
 		fmt.Fprintln(&list, m.feedServer.url(i))
 	}
-	add := func(ctx context.Context, c *service.Client) error {
+	add := func(ctx context.Context, c *client.Client) error {
 		_, err := c.ImportFeeds(ctx, strings.NewReader(list.String()))
 		return err
 	}
@@ -411,8 +411,8 @@ func (m *mesh) queuesEmpty(e *end) {
 
 func (m *mesh) logQuarantine() {
 	var page wire.QuarantinePage
-	err := m.request(func(ctx context.Context, c *service.Client) (err error) {
-		page, err = service.Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{After: 0, Limit: 20})
+	err := m.request(func(ctx context.Context, c *client.Client) (err error) {
+		page, err = client.Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{After: 0, Limit: 20})
 		return err
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 )
@@ -71,7 +71,7 @@ type mesh struct {
 // An agent is one agent process.
 type agent struct {
 	*unit
-	api     *service.Client // for its API if it has that role, otherwise for its health and metrics
+	api     *client.Client // for its API if it has that role, otherwise for its health and metrics
 	journal journal
 }
 
@@ -221,7 +221,7 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 		"--nats", strings.Join(m.servers.URLs(), ","), "--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
 		"--schedule-interval", interval.String(), "--schedule-host-spacing", "0s", "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
 	}, m.flags...)}
-	client, err := service.NewClient("http://"+listen, "")
+	client, err := client.NewClient("http://"+listen, "")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func (m *mesh) memory() int64 {
 func anyOf(random *rand.Rand, agents []*agent) *agent { return agents[random.IntN(len(agents))] }
 
 // request sends a request to an agent with an API, and on failure to another.
-func (m *mesh) request(do func(ctx context.Context, c *service.Client) error) error {
+func (m *mesh) request(do func(ctx context.Context, c *client.Client) error) error {
 	var err error
 	for _, a := range m.agents[:2] {
 		ctx, cancel := context.WithTimeout(m.ctx, 10*time.Second)
@@ -296,8 +296,8 @@ func (m *mesh) request(do func(ctx context.Context, c *service.Client) error) er
 
 // status returns the complete status of the mesh, or an error.
 func (m *mesh) status() (status wire.Status, err error) {
-	err = m.request(func(ctx context.Context, c *service.Client) (err error) {
-		status, err = service.Call(ctx, c, wire.GetStatus, wire.None{})
+	err = m.request(func(ctx context.Context, c *client.Client) (err error) {
+		status, err = client.Call(ctx, c, wire.GetStatus, wire.None{})
 		if err == nil && len(status.Problems) > 0 {
 			err = fmt.Errorf("status: %v", status.Problems)
 		}

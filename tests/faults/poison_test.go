@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -103,8 +103,8 @@ func poison(m *mesh, r *run) {
 		urls = append(urls, "http://"+m.feedServer.host(i)+badPath(i))
 	}
 	before := m.quarantined(r)
-	add := func(ctx context.Context, c *service.Client) error {
-		_, err := service.Call(ctx, c, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
+	add := func(ctx context.Context, c *client.Client) error {
+		_, err := client.Call(ctx, c, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}})
 		return err
 	}
 	if err := eventually(observationTimeout, func() error { return m.request(add) }); err != nil {
@@ -162,8 +162,8 @@ func (m *mesh) removeFeeds(r *run, urls []string) {
 		default:
 			m.logf("%s: %s %s", bad.name, f.State.Outcome, f.State.Error)
 		}
-		err = m.request(func(ctx context.Context, c *service.Client) error {
-			_, err := service.Call(ctx, c, wire.RemoveFeed, wire.ByID{ID: f.ID})
+		err = m.request(func(ctx context.Context, c *client.Client) error {
+			_, err := client.Call(ctx, c, wire.RemoveFeed, wire.ByID{ID: f.ID})
 			return err
 		})
 		if err != nil {
@@ -182,8 +182,8 @@ func (m *mesh) badFeeds() ([]wire.Feed, error) {
 	var bad []wire.Feed
 	for after := ""; ; {
 		var page wire.FeedPage
-		err := m.request(func(ctx context.Context, c *service.Client) (err error) {
-			page, err = service.Call(ctx, c, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
+		err := m.request(func(ctx context.Context, c *client.Client) (err error) {
+			page, err = client.Call(ctx, c, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 			return err
 		})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 )
 
 // storeGoes restarts PostgreSQL in two ways, stops it for a while, and closes all its connections.
@@ -115,7 +115,7 @@ func (m *mesh) awaitFailedCheck(r *run, check string) {
 	r.miss("readiness does not report within %v that %s is unavailable", reportTimeout, check)
 }
 
-func ill(ready service.Readiness, check string) bool {
+func ill(ready client.Readiness, check string) bool {
 	for _, c := range ready.Checks {
 		if c.Name == check && !c.OK {
 			return true

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/tests/engines"
 )
 
@@ -27,7 +27,7 @@ func buildAgent(ctx context.Context, dir string, extra ...string) (program strin
 
 // An agent is the program as a separate process.
 type agent struct {
-	*service.Client
+	*client.Client
 	process *engines.Process
 	health  string // address of its health, metrics and profiles
 }
@@ -43,7 +43,7 @@ func newAgent(program, dir string, flags ...string) (*agent, error) {
 		}
 		addresses[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	}
-	client, err := service.NewClient("http://"+addresses[0], "")
+	client, err := client.NewClient("http://"+addresses[0], "")
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -116,7 +116,7 @@ func startServer(name string, args ...string) (process *engines.Process, port st
 }
 
 // addTo adds all feeds to a node.
-func (f *remoteFeeds) addTo(ctx context.Context, node *service.Client) error {
+func (f *remoteFeeds) addTo(ctx context.Context, node *client.Client) error {
 	_, err := node.ImportFeeds(ctx, strings.NewReader(strings.Join(f.urls, "\n")))
 	return err
 }
@@ -147,7 +147,7 @@ func (f *remoteFeeds) ids() []string {
 }
 
 // poll polls some of the feeds together, and waits until all were requested.
-func (f *remoteFeeds) poll(ctx context.Context, node *service.Client, ids []string) error {
+func (f *remoteFeeds) poll(ctx context.Context, node *client.Client, ids []string) error {
 	since, err := f.count()
 	if err != nil {
 		return err

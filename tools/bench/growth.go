@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
@@ -118,7 +118,7 @@ func (g *growth) atItems(ctx context.Context, n int) error {
 	if err := g.rest(ctx); err != nil {
 		return err
 	}
-	st, err := service.Call(ctx, g.Client, wire.GetStatus, wire.None{})
+	st, err := client.Call(ctx, g.Client, wire.GetStatus, wire.None{})
 	if err != nil {
 		return err
 	}

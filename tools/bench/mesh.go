@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tests/engines"
 	"feedmesh/tools/bench/report"
@@ -88,7 +88,7 @@ type meshUnderTest struct {
 	feedServer   *remoteFeeds
 	processes    map[string][]*engines.Process // by kind
 	flags        []string
-	client       *service.Client // of the last agent
+	client       *client.Client // of the last agent
 }
 
 // kinds lists the kinds of processes of a setup.
@@ -136,7 +136,7 @@ func (m *meshUnderTest) share() error {
 }
 
 // launch starts an agent and returns a client of it when it serves.
-func (m *meshUnderTest) launch(i int) (*service.Client, error) {
+func (m *meshUnderTest) launch(i int) (*client.Client, error) {
 	a, err := newAgent(m.program, filepath.Join(m.dir, "agent"+strconv.Itoa(i)), m.flags...)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"feedmesh/agent/client"
 	"feedmesh/agent/node"
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/subjects"
@@ -27,7 +27,7 @@ import (
 // A run is one node under measurement, in this process, so that one profile covers all of it and its clock
 // can be advanced.
 type run struct {
-	*service.Client
+	*client.Client
 	*report.Report
 	feedServerCPU *remoteFeeds
 	clock         *clock
@@ -98,7 +98,7 @@ func (r *run) start(ctx context.Context, c config.Config) (ended chan error, err
 	}()
 	select {
 	case addr := <-ready:
-		r.Client, err = service.NewClient("http://"+addr, "")
+		r.Client, err = client.NewClient("http://"+addr, "")
 		return ended, err
 	case err := <-ended:
 		return nil, fmt.Errorf("the node did not start: %w", err)
@@ -148,9 +148,9 @@ func (r *run) until(ctx context.Context, is func(wire.Status) bool) (wire.Status
 }
 
 // until requests the node's status at intervals until it meets a condition.
-func until(ctx context.Context, node *service.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
+func until(ctx context.Context, node *client.Client, pause time.Duration, is func(wire.Status) bool) (wire.Status, error) {
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(pause) {
-		st, err := service.Call(ctx, node, wire.GetStatus, wire.None{})
+		st, err := client.Call(ctx, node, wire.GetStatus, wire.None{})
 		if err != nil {
 			return st, err
 		}
@@ -223,7 +223,7 @@ func (r *run) rest(ctx context.Context) error {
 func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 	var ids []string
 	for after := ""; len(ids) < n; {
-		page, err := service.Call(ctx, r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
+		page, err := client.Call(ctx, r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
@@ -238,9 +238,9 @@ func (r *run) someFeeds(ctx context.Context, n int) ([]string, error) {
 }
 
 // doTo applies an operation to feeds of a node, in batches.
-func doTo(ctx context.Context, node *service.Client, what string, ids []string) error {
+func doTo(ctx context.Context, node *client.Client, what string, ids []string) error {
 	for step := range slices.Chunk(ids, 500) {
-		done, err := service.ChangeFeeds(ctx, node, wire.BulkChange{Action: what, IDs: step})
+		done, err := client.ChangeFeeds(ctx, node, wire.BulkChange{Action: what, IDs: step})
 		if err != nil {
 			return err
 		}

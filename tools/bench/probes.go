@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -35,7 +35,7 @@ func startProbes(n int) (*probes, error) {
 }
 
 // run publishes an item in one feed after another, until ctx ends.
-func (p *probes) run(ctx context.Context, node *service.Client) error {
+func (p *probes) run(ctx context.Context, node *client.Client) error {
 	for i, url := range p.urls {
 		next := time.Now().Add(probeEvery)
 		if err := p.probe(ctx, node, i, url); err != nil && ctx.Err() == nil {
@@ -51,17 +51,17 @@ func (p *probes) run(ctx context.Context, node *service.Client) error {
 }
 
 // probe publishes in all feeds, and waits until the i-th feed's item is searchable.
-func (p *probes) probe(ctx context.Context, node *service.Client, i int, url string) error {
+func (p *probes) probe(ctx context.Context, node *client.Client, i int, url string) error {
 	if err := p.publish(); err != nil {
 		return err
 	}
 	began := time.Now()
 	word := simulate.UniqueWord(i, p.size.items+i) // each earlier probe published too
-	if _, err := service.Call(ctx, node, wire.RefreshFeed, wire.ByID{ID: storage.FeedID(url)}); err != nil {
+	if _, err := client.Call(ctx, node, wire.RefreshFeed, wire.ByID{ID: storage.FeedID(url)}); err != nil {
 		return fmt.Errorf("refresh %s: %w", url, err)
 	}
 	for time.Since(began) < probeLasts {
-		found, err := service.Call(ctx, node, wire.SearchItems, wire.Search{Query: word, Duplicates: true, Limit: 1})
+		found, err := client.Call(ctx, node, wire.SearchItems, wire.Search{Query: word, Duplicates: true, Limit: 1})
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
@@ -17,7 +17,7 @@ import (
 // searchLoad simulate console users: they search for one to three words of titles, best first, grouped by story,
 // with facets.
 type searchLoad struct {
-	node   *service.Client
+	node   *client.Client
 	titles [][]string // words of some items' titles
 	chance *rand.Rand
 
@@ -29,11 +29,11 @@ type searchLoad struct {
 const searchEvery = 200 * time.Millisecond
 
 // newSearchLoad returns a search load based on the newest items.
-func newSearchLoad(ctx context.Context, node *service.Client) (*searchLoad, error) {
+func newSearchLoad(ctx context.Context, node *client.Client) (*searchLoad, error) {
 	p := &searchLoad{node: node, chance: rand.New(rand.NewPCG(9, 5))}
 	q := wire.Search{Sort: "newest", Limit: 100}
 	for range 10 {
-		found, err := service.Call(ctx, node, wire.SearchItems, q)
+		found, err := client.Call(ctx, node, wire.SearchItems, q)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (p *searchLoad) search(ctx context.Context) {
 
 func (p *searchLoad) measure(ctx context.Context, q wire.Search) {
 	began := time.Now()
-	found, err := service.Call(ctx, p.node, wire.SearchItems, q)
+	found, err := client.Call(ctx, p.node, wire.SearchItems, q)
 	elapsed := time.Since(began)
 	if err == nil && found.By == wire.ByStore {
 		err = errors.New(found.Why)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
@@ -119,7 +119,7 @@ func (r *run) fewChange(ctx context.Context) error {
 		defer tick.Stop()
 		for _, id := range ids {
 			<-tick.C
-			if _, err := service.Call(ctx, r.Client, wire.RefreshFeed, wire.ByID{ID: id}); err != nil {
+			if _, err := client.Call(ctx, r.Client, wire.RefreshFeed, wire.ByID{ID: id}); err != nil {
 				return err
 			}
 		}
@@ -143,7 +143,7 @@ const indexLag = "feedmesh_index_lag_seconds"
 
 // changedSweep measures polls with one new item in each feed, until the last of them is searchable.
 func (r *run) changedSweep(ctx context.Context) error {
-	st, err := service.Call(ctx, r.Client, wire.GetStatus, wire.None{})
+	st, err := client.Call(ctx, r.Client, wire.GetStatus, wire.None{})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/client"
 	"feedmesh/agent/simulate"
 	"feedmesh/tests/engines"
 	"feedmesh/tools/bench/report"
@@ -93,7 +93,7 @@ func (w *remoteWeb) ledger(ctx context.Context) (s simulate.Summary, err error) 
 }
 
 // addTo adds all feeds to a node.
-func (w *remoteWeb) addTo(ctx context.Context, node *service.Client) error {
+func (w *remoteWeb) addTo(ctx context.Context, node *client.Client) error {
 	list, err := get(ctx, w.base+"/feeds.opml")
 	if err != nil {
 		return err

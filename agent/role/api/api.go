@@ -12,6 +12,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
 	"feedmesh/agent/web/greader"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -33,7 +34,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Token:   string(env.Config.Token), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 	})
 	defer answers.Close()
-	server := service.NewServer(answers, service.Options{
+	server := rest.New(answers, rest.Options{
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
 	})
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(answers))))
@@ -41,6 +42,6 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	group.Go(func() error { return answers.Imports.Run(ctx) })
 	group.Go(func() error { return answers.Jobs.Run(ctx) })
 	group.Go(func() error { return answers.Events.Run(ctx) })
-	group.Go(func() error { return service.Serve(ctx, o.Listen, handler, env.Log) })
+	group.Go(func() error { return rest.Serve(ctx, o.Listen, handler, env.Log) })
 	return group.Wait()
 }

@@ -6,6 +6,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
@@ -61,7 +62,7 @@ func statusOf(err error) int {
 	case errors.Is(err, workbench.ErrBusy):
 		return http.StatusTooManyRequests
 	case errors.As(err, &wrong):
-		return service.StatusOf(wrong.Kind)
+		return rest.StatusOf(wrong.Kind)
 	case errors.As(err, &problem) && problem.GetStatus()/100 == 4:
 		return problem.GetStatus()
 	}

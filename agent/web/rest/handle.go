@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/service"
+	"feedmesh/agent/wire"
+)
+
+// A route registers one operation.
+type route struct {
+	id       string
+	scope    access.Scope
+	register func(api huma.API, s *Server)
+}
+
+// handle returns the route of an operation. serve answers its requests.
+func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, In) (Out, error)) route {
+	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
+		described := describe(o)
+		answer := func(ctx context.Context, in *In) (Out, error) {
+			out, err := serve(ctx, *in)
+			if err != nil {
+				err = s.problem(err)
+			}
+			return out, err
+		}
+		switch typed := any(answer).(type) {
+		case func(context.Context, *In) (wire.None, error):
+			huma.Register(api, described, func(ctx context.Context, in *In) (*struct{}, error) {
+				_, err := typed(ctx, in)
+				return nil, err
+			})
+		case func(context.Context, *In) (wire.Document, error):
+			described.Responses = documentResponse(o.Type)
+			huma.Register(api, described, func(ctx context.Context, in *In) (*documentAnswer, error) {
+				d, err := typed(ctx, in)
+				if err != nil {
+					return nil, err
+				}
+				return &documentAnswer{ContentType: d.Type, ETag: d.ETag, Body: d.Data}, nil
+			})
+		default:
+			if o.Pending != nil {
+				described.Responses = acceptedResponse[Out](api)
+			}
+			huma.Register(api, described, func(ctx context.Context, in *In) (*jsonAnswer[Out], error) {
+				out, err := answer(ctx, in)
+				if err != nil {
+					return nil, err
+				}
+				a := &jsonAnswer[Out]{Status: cmp.Or(o.Status, http.StatusOK), Body: out}
+				if o.Pending != nil && o.Pending(out) {
+					a.Status = http.StatusAccepted
+				}
+				if o.NoStore {
+					a.CacheControl = "no-store"
+				}
+				return a, nil
+			})
+		}
+	}}
+}
+
+type jsonAnswer[T any] struct {
+	Status       int
+	CacheControl string `header:"Cache-Control"`
+	Body         T
+}
+
+// acceptedResponse describes the response of an operation that is not applied yet.
+func acceptedResponse[T any](api huma.API) map[string]*huma.Response {
+	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
+	return map[string]*huma.Response{"202": {
+		Description: "Accepted: the edit is not applied yet", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}}
+}
+
+// documentResponse describes the response of an operation that answers with a document.
+func documentResponse(mediaType string) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {
+		Content: map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+}
+
+type documentAnswer struct {
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag"`
+	Body        []byte
+}
+
+// describe returns the OpenAPI description of an operation, with the statuses that any operation may answer.
+func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
+	d := huma.Operation{
+		Method: o.Method, Path: o.Path, OperationID: o.ID, Summary: o.Summary, Description: o.Description, Tags: []string{o.Tag},
+		Security: securityFor(o.Scope), DefaultStatus: o.Status, MaxBodyBytes: service.MaxImport, BodyReadTimeout: time.Minute,
+		Errors: append(slices.Clone(o.Errors), http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests),
+	}
+	switch o.Method {
+	case http.MethodGet:
+		d.Responses = map[string]*huma.Response{"304": {Description: "The client has this answer, by If-None-Match"}}
+	case http.MethodPost:
+		d.Parameters = []*huma.Param{&idempotencyParam}
+		d.Errors = append(d.Errors, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	}
+	if o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch { // these have bodies
+		d.Errors = append(d.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if _, none := any(*new(Out)).(wire.None); none && o.Status == 0 {
+		d.DefaultStatus = http.StatusNoContent
+	}
+	if o.MaxBody != 0 {
+		d.MaxBodyBytes = o.MaxBody + 1 // exclusive
+	}
+	return d
+}
+
+// idempotencyParam describes the header that makes a POST idempotent.
+var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
+
+// kindStatus is the HTTP status of each kind of error.
+var kindStatus = map[service.Kind]int{
+	service.KindMalformed:    http.StatusBadRequest,
+	service.KindInvalid:      http.StatusUnprocessableEntity,
+	service.KindNotFound:     http.StatusNotFound,
+	service.KindConflict:     http.StatusConflict,
+	service.KindPrecondition: http.StatusPreconditionRequired,
+	service.KindTooLarge:     http.StatusRequestEntityTooLarge,
+	service.KindBusy:         http.StatusTooManyRequests,
+}
+
+// StatusOf returns the HTTP status of a kind of errors.
+func StatusOf(k service.Kind) int { return kindStatus[k] }
+
+// asProblem returns the response of an [*service.Error], or nil for another error.
+func asProblem(err error) error {
+	var e *service.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	details := make([]error, len(e.Fields))
+	for i, f := range e.Fields {
+		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
+	}
+	return huma.NewError(StatusOf(e.Kind), e.Message, details...)
+}

@@ -1,0 +1,104 @@
+// Package rest serves the requests of package wire over HTTP: [Server] registers each operation with the method
+// of [service.Service] that answers it, behind a guard that checks tokens, scopes and limits. The OpenAPI
+// description at /openapi.json is generated from the same table. Errors are answered as
+// application/problem+json; what exceeds a bound gets status 413 or 429.
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/output"
+	"feedmesh/agent/workbench"
+	"feedmesh/classify/query"
+	"feedmesh/storage"
+)
+
+// Options configure a [Server].
+type Options struct {
+	Metrics     http.Handler
+	CORSOrigins []string         // origins whose pages may search here; "*" allows all
+	Idempotency IdempotencyStore // responses for repeated requests; nil: requests with an Idempotency-Key are refused
+
+	RequestsPerClient int // a second; 0: unlimited
+}
+
+// A Server serves the requests of a service over HTTP. Its methods may be called concurrently.
+type Server struct {
+	*service.Service
+	Options
+
+	requestLimiter *access.Limiter // by client
+	failedLogins   *access.Limiter // failed authentications, by address
+}
+
+// New returns a server of a service.
+func New(s *service.Service, o Options) *Server {
+	return &Server{
+		Service: s, Options: o, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		requestLimiter: access.NewLimiter(float64(o.RequestsPerClient), burst*o.RequestsPerClient),
+	}
+}
+
+// wrongTokens is the number of wrong tokens accepted from one address a minute.
+const wrongTokens = 10
+
+// Handler returns the API and passes all other paths to pages. The same guard protects both.
+func (s *Server) Handler(pages http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	cfg := huma.DefaultConfig("feedmesh", s.Version)
+	cfg.Info.Description = "Feeds in, searchable items out."
+	cfg.DocsPath = "" // its pages load scripts from other sites
+	cfg.CreateHooks = nil
+	cfg.Components.SecuritySchemes = schemes
+	api := humago.New(mux, cfg)
+
+	for _, r := range s.routes() {
+		r.register(api, s)
+	}
+	describeQueryProblem(api)
+
+	s.healthRoutes(mux)
+	mux.Handle("/outputs/", output.Handler(mux, s.Store))
+	readers := s.reader(mux)
+	mux.Handle("/reader/", readers)
+	mux.Handle(loginPath, readers)
+	mux.Handle("/accounts/", readers)
+	mux.Handle("/api/", notFound(mux))
+	mux.Handle("/", pages)
+	return s.guarded(mux, scopesOf(api, s.scopeTable()))
+}
+
+// statusGone is the status of a response whose client has disconnected.
+const statusGone = 499
+
+// problem converts an error to a response. Errors that no client caused are logged.
+func (s *Server) problem(err error) error {
+	if p := asProblem(err); p != nil {
+		return p
+	}
+	var syntaxErr *query.SyntaxError
+	switch {
+	case errors.As(err, &syntaxErr):
+		return queryError(err, syntaxErr)
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, storage.ErrBadCursor):
+		return huma.Error400BadRequest(err.Error())
+	case errors.Is(err, workbench.ErrBusy):
+		return huma.Error429TooManyRequests(err.Error())
+	case errors.Is(err, context.Canceled):
+		return huma.NewError(statusGone, "the client disconnected")
+	}
+	s.Log.Error("request failed", "err", err)
+	return huma.Error503ServiceUnavailable(err.Error())
+}
