@@ -35,7 +35,7 @@ run *flags:
 # fast tests, no engines: under a minute
 quick:
     go vet ./...
-    TMPDIR=$(tests/tmpdir) go test -vet=off -short -p 4 -parallel 8 ./...
+    env $(tests/tmpdir) go test -vet=off -short -p 4 -parallel 8 ./...
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, long simulations; of whole nodes it sees those that do not run for long
 unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools"
@@ -63,11 +63,11 @@ test: engines
 
 # tests of whole nodes; lint vets them
 test-nodes:
-    TMPDIR=$(tests/tmpdir) go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
+    env $(tests/tmpdir) go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
 
 # tests of all packages, with the race detector where it is of use, and of the tools
 test-packages:
-    TMPDIR=$(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
+    env $(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
     CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m -short -skip '^TestClean' ./tests ./tools/simulate/schedule
     go test -vet=off -timeout 20m $(go list ./... | grep -E '{{ unraced }}')
     go test -C tools/bench -vet=off ./...
