@@ -4,6 +4,7 @@ package faults
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -185,11 +186,17 @@ func mixVersions(m *mesh, r *run) {
 // one agent of each kind runs the previous version and one this version, so tasks pass between them in both
 // directions.
 func mixPreviousVersion(m *mesh, r *run) {
-	if m.previous == "" {
-		m.logf("%s SKIPPED, NOT TESTED: %v", r.id, engines.ErrNoHistory)
+	previous, err := m.previous()
+	if errors.Is(err, engines.ErrNoHistory) {
+		m.logf("%s SKIPPED, NOT TESTED: %v", r.id, err)
 		return
 	}
-	m.rollTo(m.previous, schemaUpdateTime)
+	if err != nil {
+		r.miss("%v", err)
+		return
+	}
+	r.until = time.Now().Add(r.lasts) // after the wait for its build
+	m.rollTo(previous, schemaUpdateTime)
 	r.rest()
 	m.rollTo(m.program, schemaUpdateTime)
 }

@@ -152,7 +152,7 @@ func TestFaults(t *testing.T) {
 	for _, stage := range plan(w.seed) {
 		w.happen(stage)
 	}
-	end := w.settle(*forFlag > 0, settleTime)
+	end := w.settle(*forFlag > 0, summaryTimeout)
 	t.Log("\n" + w.table() + end.String() + w.exceeded(end))
 	for _, r := range append(w.runs, end.run) {
 		if len(r.missed) > 0 {

@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -54,10 +53,10 @@ type mesh struct {
 	disks   map[string]*disk
 
 	program  string
-	previous string   // the program of the previous version; empty: its source is unavailable
-	flags    []string // of every agent
-	agents   []*agent // two with roles stores, two with roles helpers
-	spared   []*agent // excluded from faults, if any
+	previous func() (program string, err error) // of the previous version; waits for its build
+	flags    []string                           // of every agent
+	agents   []*agent                           // two with roles stores, two with roles helpers
+	spared   []*agent                           // excluded from faults, if any
 
 	js     jetstream.JetStream
 	ledger *ledger
@@ -128,11 +127,10 @@ func (m *mesh) build() {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("build the agent: %v\n%s", err, out)
 	}
-	previous, err := engines.BuildPrevious(m.dir)
-	if err != nil && !errors.Is(err, engines.ErrNoHistory) {
-		m.t.Fatal(err)
-	}
-	m.previous = previous
+	// The last fault needs it, and its build takes a minute or two.
+	m.previous = sync.OnceValues(func() (string, error) { return engines.BuildPrevious(m.dir) })
+	go m.previous()
+	m.t.Cleanup(func() { m.previous() }) // before the folder is removed
 }
 
 func (m *mesh) startNATS() {
