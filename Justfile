@@ -46,7 +46,7 @@ race := "-race -parallel 4 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-rac
 # whole nodes: faults, a browser, golden queries, a NATS server that reloads (not ours to mend), programs; the longest first
 nodes := "./tests/faults ./tests/... ./deploy/..."
 
-# everything; what CI calls. Whole nodes mostly wait: all else runs beside them, at a lower priority, because they are timed
+# everything; what CI calls. Whole nodes mostly wait, so all else runs beside them
 test: engines
     #!/usr/bin/env bash
     set -uo pipefail
@@ -55,7 +55,7 @@ test: engines
     trap 'kill $(jobs -p) 2>/dev/null; rm -f "$output"' EXIT
     {{ just_executable() }} test-nodes >"$output" 2>&1 &
     failed=0
-    nice -n 5 {{ just_executable() }} lint test-packages build-others || failed=1
+    {{ just_executable() }} lint test-packages build-others || failed=1
     wait $! || failed=1
     cat "$output"
     tests/vulnerabilities --again
