@@ -33,12 +33,8 @@ func listUnlessNil(list []string) any {
 }
 
 // Correct implements [storage.Corrections].
-func (s labelStore) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
-	err = s.transaction(ctx, "correct item", func(w *writer) (err error) {
-		item, err = correct(ctx, w, c)
-		return err
-	})
-	return item, err
+func (s labelStore) Correct(ctx context.Context, c storage.Correction) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, "correct item", func(w *writer) (storage.Item, error) { return correct(ctx, w, c) })
 }
 
 func correct(ctx context.Context, w *writer, c storage.Correction) (storage.Item, error) {
@@ -71,29 +67,26 @@ func itemOf(ctx context.Context, w *writer, id string) (storage.Item, error) {
 
 // Corrections implements [storage.Corrections].
 func (s labelStore) Corrections(ctx context.Context, after storage.Correction, limit int) ([]storage.Correction, error) {
-	page, err := collect(ctx, s.read, correctionsByTime, scanCorrection, micros(after.At), after.ItemID, max(limit, 0))
-	return page, s.wrap(ctx, "list corrections", err)
+	return read(ctx, s.engine, "list corrections", correctionsByTime, scanCorrection, micros(after.At), after.ItemID, max(limit, 0))
 }
 
 // RemoveCorrection implements [storage.Corrections].
-func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
-	err = s.transaction(ctx, "remove correction", func(w *writer) (err error) {
+func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, "remove correction", func(w *writer) (item storage.Item, err error) {
 		if _, err := w.exec(ctx, deleteCorrection, itemID); err != nil {
-			return err
+			return item, err
 		}
 		wasCorrected, err := changes(w.exec(ctx, clearCorrected, itemID, micros(time.Now())))
 		if err != nil {
-			return err
+			return item, err
 		}
 		if wasCorrected {
 			if err := markStoryOfItemDirty(ctx, w, itemID); err != nil {
-				return err
+				return item, err
 			}
 		}
-		item, err = itemOf(ctx, w, itemID)
-		return err
+		return itemOf(ctx, w, itemID)
 	})
-	return item, err
 }
 
 const deleteSpam = `DELETE FROM spam WHERE item_id = ?`

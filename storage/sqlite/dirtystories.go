@@ -43,9 +43,8 @@ const oldestDirtyStories = `SELECT story_id, mark FROM untold ORDER BY mark LIMI
 
 // DirtyStories implements [storage.Stories].
 func (s storyStore) DirtyStories(ctx context.Context, limit int) ([]storage.DirtyStory, error) {
-	records, err := collect(ctx, s.read, oldestDirtyStories, func(row scanner) (record storage.DirtyStory, err error) {
+	return read(ctx, s.engine, "list dirty stories", oldestDirtyStories, func(row scanner) (record storage.DirtyStory, err error) {
 		err = row.Scan(&record.StoryID, &record.Number)
 		return record, err
 	}, max(limit, 0))
-	return records, s.wrap(ctx, "list dirty stories", err)
 }

@@ -104,8 +104,7 @@ func (s feedStore) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storag
 	// The subquery selects the feeds before whole rows are read.
 	text := `SELECT ` + feedColumns + ` FROM feeds WHERE num IN (SELECT num FROM feeds` + cond.where() +
 		` ORDER BY ` + end + ` LIMIT ?) ORDER BY ` + end
-	found, err := query(ctx, s.engine, scanFeed, text, append(cond.args, max(q.Limit, 0))...)
-	return found, s.wrap(ctx, "find feeds", err)
+	return readOnce(ctx, s.engine, "find feeds", text, scanFeed, append(cond.args, max(q.Limit, 0))...)
 }
 
 // CountFeeds implements [storage.Feeds].
@@ -120,9 +119,8 @@ const feedTags = `
 
 // FeedTags implements [storage.Feeds].
 func (s feedStore) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {
-	tags, err := query(ctx, s.engine, func(row scanner) (t storage.TagCount, err error) {
+	return readOnce(ctx, s.engine, "count tags", feedTags, func(row scanner) (t storage.TagCount, err error) {
 		err = row.Scan(&t.Tag, &t.Feeds)
 		return t, err
-	}, feedTags, max(limit, 0))
-	return tags, s.wrap(ctx, "count tags", err)
+	}, max(limit, 0))
 }

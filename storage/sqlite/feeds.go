@@ -25,23 +25,19 @@ const addFeed = `
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
-func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
-	err = s.transaction(ctx, "add feeds", func(w *writer) error {
+func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) ([]string, error) {
+	return inTransaction(ctx, s.engine, "add feeds", func(w *writer) (added []string, err error) {
 		for _, f := range feeds {
 			isNew, err := addFeedRow(ctx, w, f)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if isNew {
 				added = append(added, f.ID)
 			}
 		}
-		return nil
+		return added, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return added, nil
 }
 
 // add adds a feed unless it is stored already.
@@ -53,13 +49,11 @@ func addFeedRow(ctx context.Context, w *writer, f storage.Feed) (isNew bool, err
 const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ?, spam_threshold = ? WHERE id = ? RETURNING ` + feedColumns
 
 // SetFeed implements [storage.Feeds].
-func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
-	err = s.transaction(ctx, "set feed", func(w *writer) error {
-		f, err = scanFeed(w.row(ctx, setFeed, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
+func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (storage.Feed, error) {
+	return inTransaction(ctx, s.engine, "set feed", func(w *writer) (storage.Feed, error) {
+		return scanFeed(w.row(ctx, setFeed, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
 			requestOrNull(settings.Request), settings.SpamThreshold, id))
-		return err
 	})
-	return f, err
 }
 
 const (
@@ -82,45 +76,41 @@ const (
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s feedStore) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
-	err = s.transaction(ctx, "remove feed", func(w *writer) error {
+func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) {
+	return inTransaction(ctx, s.engine, "remove feed", func(w *writer) (affected []string, err error) {
 		freed, err := collect(ctx, w, freeDuplicates, scanPair, micros(time.Now()), id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var stories []string
 		for _, item := range freed {
 			affected, stories = append(affected, item[0]), append(stories, item[1])
 		}
 		if err := markStoriesDirty(ctx, w, stories); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
-			return err
+			return nil, err
 		}
 		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
 			if _, err := w.exec(ctx, stmt, id); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		removed, err := collect(ctx, w, removeItems, scanText, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// Duplicates within the feed have been deleted with it.
 		affected = append(affected, removed...)
 		slices.Sort(affected)
 		affected = slices.Compact(affected)
 		if _, err := w.exec(ctx, deleteRedirects, id); err != nil {
-			return err
+			return nil, err
 		}
 		_, err = scanText(w.row(ctx, removeFeed, id))
-		return err
+		return affected, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return affected, nil
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {

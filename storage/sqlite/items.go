@@ -111,6 +111,5 @@ func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after sto
 	if q.Events != nil {
 		statement, args = itemsOfEvents, append(args, asJSON(q.Events))
 	}
-	items, err := collect(ctx, s.read, statement, scanItem, append(args, max(limit, 0))...)
-	return items, s.wrap(ctx, "list items", err)
+	return read(ctx, s.engine, "list items", statement, scanItem, append(args, max(limit, 0))...)
 }

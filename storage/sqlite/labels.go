@@ -30,15 +30,8 @@ const (
 )
 
 // Relabel implements [storage.Relabeling].
-func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
-	err = s.transaction(ctx, "relabel items", func(w *writer) (err error) {
-		changed, err = relabel(ctx, w, job, labels)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return changed, nil
+func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) ([]string, error) {
+	return inTransaction(ctx, s.engine, "relabel items", func(w *writer) ([]string, error) { return relabel(ctx, w, job, labels) })
 }
 
 func relabel(ctx context.Context, w *writer, job string, labels []storage.Labels) (changed []string, err error) {
@@ -83,25 +76,21 @@ func label(ctx context.Context, w *writer, l storage.Labels, corrected bool) err
 }
 
 // UndoRelabel implements [storage.Relabeling].
-func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
-	err = s.transaction(ctx, "undo relabel", func(w *writer) error {
+func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) ([]string, error) {
+	return inTransaction(ctx, s.engine, "undo relabel", func(w *writer) (restored []string, err error) {
 		saved, err := collect(ctx, w, savedLabels, scanSavedLabels, job, max(limit, 0))
 		if err != nil || len(saved) == 0 {
-			return err
+			return nil, err
 		}
 		if _, err := relabel(ctx, w, "", saved); err != nil {
-			return err
+			return nil, err
 		}
 		for _, labels := range saved {
 			restored = append(restored, labels.ItemID)
 		}
 		_, err = w.exec(ctx, deleteRestoredLabels, job, restored[len(restored)-1])
-		return err
+		return restored, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return restored, nil
 }
 
 // scanSavedLabels returns saved labels with the item's current ID.

@@ -79,8 +79,7 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 // ListMarked implements [storage.Marks].
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	statement, args := listMarked(client, q, after, limit)
-	page, err := query(ctx, s.engine, scanMarked, statement, args...)
-	return page, s.wrap(ctx, "list marked items", err)
+	return readOnce(ctx, s.engine, "list marked items", statement, scanMarked, args...)
 }
 
 // allReadUpTo is the time before which every item is read, if the client marked nothing unread. It saves the
@@ -143,8 +142,7 @@ const marksOf = `SELECT ` + markedFields + ` FROM json_each(?2) j CROSS JOIN ite
 
 // MarksOf implements [storage.Marks].
 func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string) ([]storage.MarkedItem, error) {
-	found, err := collect(ctx, s.read, marksOf, scanMarked, client, asJSON(itemIDs))
-	return found, s.wrap(ctx, "read marks", err)
+	return read(ctx, s.engine, "read marks", marksOf, scanMarked, client, asJSON(itemIDs))
 }
 
 // Items are looked up among the marks only for feeds in which the client marked single items. In the others,
@@ -166,17 +164,9 @@ const countUnread = `
 
 // CountUnread implements [storage.Marks].
 func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
-	unread := map[string]storage.UnreadCount{}
-	_, err := collect(ctx, s.read, countUnread, func(row scanner) (id string, err error) {
-		var u storage.UnreadCount
-		err = row.Scan(&id, &u.Count, nullTime{&u.Newest})
-		unread[id] = u
-		return id, err
+	return readMap(ctx, s.engine, "count unread items", countUnread, func(row scanner, id *string, u *storage.UnreadCount) error {
+		return row.Scan(id, &u.Count, nullTime{&u.Newest})
 	}, client, micros(since))
-	if err != nil {
-		return nil, s.wrap(ctx, "count unread items", err)
-	}
-	return unread, nil
 }
 
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`
@@ -188,8 +178,8 @@ func (s markStore) NumberedItems(ctx context.Context, numbers ...int64) ([]strin
 		prefixes[i] = storage.NumberPrefix(n)
 	}
 	slices.Sort(prefixes)
-	ids, err := collect(ctx, s.read, itemsByIDPrefix, scanText, asJSON(slices.Compact(prefixes)))
-	return storage.OrderByNumbers(ids, numbers), s.wrap(ctx, "look up items by number", err)
+	ids, err := read(ctx, s.engine, "look up items by number", itemsByIDPrefix, scanText, asJSON(slices.Compact(prefixes)))
+	return storage.OrderByNumbers(ids, numbers), err
 }
 
 const (

@@ -36,53 +36,49 @@ const (
 )
 
 // MoveFeed implements [storage.Feeds].
-func (s feedStore) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
-	err = s.transaction(ctx, "move feed", func(w *writer) error {
+func (s feedStore) MoveFeed(ctx context.Context, id, url string) ([]string, error) {
+	return inTransaction(ctx, s.engine, "move feed", func(w *writer) (affected []string, err error) {
 		old, err := scanFeed(w.row(ctx, feedByID, id))
 		if err != nil || old.URL == url {
-			return err
+			return nil, err
 		}
 		to, err := moveTarget(ctx, w, id, url)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
-			return err
+			return nil, err
 		}
 		duplicates, err := moveDuplicates(ctx, w, id, to.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, addReadMarks, id, to.ID); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, deleteReadUntilOfFeed, id); err != nil {
-			return err
+			return nil, err
 		}
 		moved, err := moveItems(ctx, w, id, to.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
 		f := storage.MergeFeeds(to, old)
 		_, err = w.exec(ctx, mergeFeed, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
 			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, moveRedirects, id, to.ID); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := w.exec(ctx, putRedirect, id, to.ID); err != nil {
-			return err
+			return nil, err
 		}
 		_, err = scanText(w.row(ctx, removeFeed, id))
-		return err
+		return affected, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return affected, nil
 }
 
 const deleteRedirect = `DELETE FROM moved WHERE id = ? AND feed = (SELECT num FROM feeds WHERE id = ?)`

@@ -231,12 +231,9 @@ const nextFence = `
 
 // NextFence implements [storage.Fences].
 func (s itemStore) NextFence(ctx context.Context, name string) (storage.Fence, error) {
-	fence := storage.Fence{Name: name}
-	err := s.transaction(ctx, "issue a fence", func(w *writer) error {
-		return w.row(ctx, nextFence, name).Scan(&fence.Number)
+	return inTransaction(ctx, s.engine, "issue a fence", func(w *writer) (storage.Fence, error) {
+		fence := storage.Fence{Name: name}
+		err := w.row(ctx, nextFence, name).Scan(&fence.Number)
+		return fence, err
 	})
-	if err != nil {
-		return storage.Fence{}, err
-	}
-	return fence, nil
 }

@@ -15,10 +15,10 @@ const putNote = `INSERT OR REPLACE INTO notes (name, note) VALUES (?, nullif(?, 
 const moveRetention = 30 * 24 * time.Hour
 
 // Rearrange implements [storage.Stories].
-func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
-	err = s.transaction(ctx, "rearrange", func(w *writer) error {
+func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) ([]string, error) {
+	return inTransaction(ctx, s.engine, "rearrange", func(w *writer) ([]string, error) {
 		if err := checkFence(ctx, w, r.Fence); err != nil {
-			return err
+			return nil, err
 		}
 		placements := map[string]storage.Placement{}
 		for _, p := range r.Items {
@@ -26,24 +26,20 @@ func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) (cha
 		}
 		moved, err := moveEvents(ctx, w, r.Events, placements)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		placed, err := placeItems(ctx, w, placements)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		changed = append(moved, placed...)
+		changed := append(moved, placed...)
 		slices.Sort(changed)
 		if r.Name == "" {
-			return nil
+			return changed, nil
 		}
 		_, err = w.exec(ctx, putNote, r.Name, r.Note)
-		return err
+		return changed, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return changed, nil
 }
 
 const (

@@ -200,6 +200,19 @@ func (e *engine) transaction(ctx context.Context, operation string, work func(*w
 	return e.wrap(ctx, operation, e.transact(ctx, work))
 }
 
+// inTransaction runs work in its own transaction and returns its result, the zero value on an error.
+func inTransaction[T any](ctx context.Context, e *engine, operation string, work func(*writer) (T, error)) (T, error) {
+	var result, none T
+	err := e.transaction(ctx, operation, func(w *writer) (err error) {
+		result, err = work(w)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
 // transact runs work in a transaction that takes SQLite's write lock at its start, so that no other process
 // changes the rows that work reads. The caller holds the write lock of this process.
 func (e *engine) transact(ctx context.Context, work func(*writer) error) error {

@@ -28,17 +28,9 @@ const (
 
 // Days implements [storage.StampReader].
 func (s itemStore) Days(ctx context.Context) (map[time.Time]int64, error) {
-	days := map[time.Time]int64{}
-	_, err := collect(ctx, s.read, countByDay, func(row scanner) (n int64, err error) {
-		var day time.Time
-		err = row.Scan(nullTime{&day}, &n)
-		days[day] = n
-		return n, err
+	return readMap(ctx, s.engine, "count by day", countByDay, func(row scanner, day *time.Time, n *int64) error {
+		return row.Scan(nullTime{day}, n)
 	})
-	if err != nil {
-		return nil, s.wrap(ctx, "count by day", err)
-	}
-	return days, nil
 }
 
 // An index of each day's items by ID would add a random page write to every insert. Without it, each query
@@ -94,9 +86,9 @@ func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limi
 		}
 	}
 	size := max(limit, stampBatchSize)
-	stamps, err := collect(ctx, s.read, stampsOfDay, scanStamp, micros(day), after, size)
+	stamps, err := read(ctx, s.engine, "read stamps", stampsOfDay, scanStamp, micros(day), after, size)
 	if err != nil {
-		return nil, s.wrap(ctx, "read stamps", err)
+		return nil, err
 	}
 	s.stampCache = stampCache{day: day, after: after, rest: stamps, last: len(stamps) < size, read: time.Now()}
 	page, _ := s.stampCache.take(day, after, limit)

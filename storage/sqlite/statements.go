@@ -123,11 +123,33 @@ func collect[T any](ctx context.Context, on rowser, text string, scan func(scann
 	return all, rows.Err()
 }
 
-// query is [collect] for a statement that is prepared for one call.
-func query[T any](ctx context.Context, e *engine, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+// read is [collect] by the readers; it adds the operation to the error.
+func read[T any](ctx context.Context, e *engine, operation, text string, scan func(scanner) (T, error), args ...any) ([]T, error) {
+	all, err := collect(ctx, e.read, text, scan, args...)
+	return all, e.wrap(ctx, operation, err)
+}
+
+// readOnce is [read] for a statement that is prepared for one call.
+func readOnce[T any](ctx context.Context, e *engine, operation, text string, scan func(scanner) (T, error), args ...any) ([]T, error) {
 	once := &statements{on: e.readers}
 	defer once.close()
-	return collect(ctx, once, text, scan, args...)
+	all, err := collect(ctx, once, text, scan, args...)
+	return all, e.wrap(ctx, operation, err)
+}
+
+// readMap is [read] for a result whose rows are the entries of a map.
+func readMap[K comparable, V any](ctx context.Context, e *engine, operation, text string, scan func(scanner, *K, *V) error, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	_, err := read(ctx, e, operation, text, func(row scanner) (key K, err error) {
+		var value V
+		err = scan(row, &key, &value)
+		all[key] = value
+		return key, err
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 func scanText(row scanner) (text string, err error) {

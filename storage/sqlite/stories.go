@@ -85,8 +85,7 @@ func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (
 
 // Duplicates implements [storage.Stories].
 func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	items, err := collect(ctx, s.read, duplicatesOfItem, scanWithoutHTML, itemID, max(limit, 0))
-	return items, s.wrap(ctx, "read duplicates", err)
+	return read(ctx, s.engine, "read duplicates", duplicatesOfItem, scanWithoutHTML, itemID, max(limit, 0))
 }
 
 const addClicks = `UPDATE items SET clicks = clicks + ?2 WHERE id = ?1 RETURNING id`
@@ -138,12 +137,7 @@ const recentEvents = `
 
 // RecentEvents implements [storage.Stories].
 func (s storyStore) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
-	scan := func(row scanner) (id string, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}
-	ids, err := collect(ctx, s.read, recentEvents, scan, partition, micros(since), max(limit, 0))
-	return ids, s.wrap(ctx, "read recent events", err)
+	return read(ctx, s.engine, "read recent events", recentEvents, scanText, partition, micros(since), max(limit, 0))
 }
 
 // Sightings implements [storage.Stories].
@@ -152,24 +146,15 @@ func (s storyStore) Sightings(ctx context.Context, from, until time.Time, after 
 	if at := micros(after.Seen); at >= begin {
 		begin, id = at, after.ItemID
 	}
-	page, err := collect(ctx, s.read, sightings, func(row scanner) (seen storage.Sighting, err error) {
+	return read(ctx, s.engine, "read sightings", sightings, func(row scanner) (seen storage.Sighting, err error) {
 		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, fromJSON(&seen.Categories), fromJSON(&seen.Topics))
 		return seen, err
 	}, begin, id, micros(until), max(limit, 0))
-	return page, s.wrap(ctx, "read sightings", err)
 }
 
 // FeedCoverage implements [storage.Stories].
 func (s storyStore) FeedCoverage(ctx context.Context, since time.Time, sources int) (map[string]storage.FeedCoverage, error) {
-	coverage := map[string]storage.FeedCoverage{}
-	_, err := collect(ctx, s.read, feedCoverage, func(row scanner) (id string, err error) {
-		var c storage.FeedCoverage
-		err = row.Scan(&id, &c.Items, &c.Covered)
-		coverage[id] = c
-		return id, err
+	return readMap(ctx, s.engine, "count feed coverage", feedCoverage, func(row scanner, id *string, c *storage.FeedCoverage) error {
+		return row.Scan(id, &c.Items, &c.Covered)
 	}, micros(since), sources)
-	if err != nil {
-		return nil, s.wrap(ctx, "count feed coverage", err)
-	}
-	return coverage, nil
 }
