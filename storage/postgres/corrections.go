@@ -36,15 +36,10 @@ func listUnlessNil(list []string) *string {
 }
 
 // Correct implements [storage.Corrections].
-func (s labelStore) Correct(ctx context.Context, c storage.Correction) (item storage.Item, err error) {
-	err = s.transaction(ctx, "correct item", func(ctx context.Context, tx pgx.Tx) (err error) {
-		item, err = correct(ctx, tx, c)
-		return err
+func (s labelStore) Correct(ctx context.Context, c storage.Correction) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "correct item", func(ctx context.Context, tx pgx.Tx) (storage.Item, error) {
+		return correct(ctx, tx, c)
 	})
-	if err != nil {
-		return storage.Item{}, err
-	}
-	return item, nil
 }
 
 func correct(ctx context.Context, tx pgx.Tx, c storage.Correction) (item storage.Item, err error) {
@@ -80,24 +75,19 @@ func (s labelStore) Corrections(ctx context.Context, after storage.Correction, l
 }
 
 // RemoveCorrection implements [storage.Corrections].
-func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (item storage.Item, err error) {
-	err = s.transaction(ctx, "remove correction", func(ctx context.Context, tx pgx.Tx) (err error) {
+func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "remove correction", func(ctx context.Context, tx pgx.Tx) (item storage.Item, err error) {
 		if err := lockLabels(ctx, tx, itemID); err != nil {
-			return err
+			return item, err
 		}
 		writing := &pgx.Batch{}
 		writing.Queue(deleteCorrection, clean(itemID)...)
 		writing.Queue(clearCorrected, clean(itemID)...)
 		if err := tx.SendBatch(ctx, writing).Close(); err != nil {
-			return err
+			return item, err
 		}
-		item, err = itemOf(ctx, tx, itemID)
-		return err
+		return itemOf(ctx, tx, itemID)
 	})
-	if err != nil {
-		return storage.Item{}, err
-	}
-	return item, nil
 }
 
 // Corrections of items that are deleted in favor of a kept item without a correction.

@@ -55,13 +55,12 @@ const addFeeds = `
 const deleteMovedFeeds = `DELETE FROM feeds WHERE id = ANY($1) AND id IN (SELECT id FROM moved) RETURNING id`
 
 // AddFeeds implements [storage.Feeds].
-func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added []string, err error) {
-	isNew := map[string]bool{}
-	err = s.transaction(ctx, "add feeds", func(ctx context.Context, tx pgx.Tx) error {
-		clear(isNew)
+func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) ([]string, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "add feeds", func(ctx context.Context, tx pgx.Tx) (added []string, err error) {
+		isNew := map[string]bool{}
 		inserted, err := collect(ctx, tx, pgx.RowTo[string], addFeeds, feedColumns(feeds...)...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, id := range inserted {
 			isNew[id] = true
@@ -70,18 +69,14 @@ func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) (added [
 		for _, id := range moved {
 			isNew[id] = false
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range feeds {
-		if isNew[f.ID] {
-			isNew[f.ID] = false
-			added = append(added, f.ID)
+		for _, f := range feeds {
+			if isNew[f.ID] {
+				isNew[f.ID] = false
+				added = append(added, f.ID)
+			}
 		}
-	}
-	return added, nil
+		return added, err
+	})
 }
 
 // feedColumns returns the arguments of addFeeds.
@@ -130,40 +125,36 @@ const (
 )
 
 // RemoveFeed implements [storage.Feeds].
-func (s feedStore) RemoveFeed(ctx context.Context, id string) (affected []string, err error) {
-	err = s.transaction(ctx, "remove feed", func(ctx context.Context, tx pgx.Tx) error {
+func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "remove feed", func(ctx context.Context, tx pgx.Tx) (affected []string, err error) {
 		if _, err := tx.Exec(ctx, lockMovedShared); err != nil {
-			return err
+			return nil, err
 		}
 		var num int32
 		if err := tx.QueryRow(ctx, lockFeed, clean(id)...).Scan(&num); err != nil {
-			return err
+			return nil, err
 		}
 		freed, err := collect(ctx, tx, pgx.RowTo[string], freeDuplicates, num)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
 			if _, err := tx.Exec(ctx, statement, num); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		removed, err := collect(ctx, tx, pgx.RowTo[string], removeItems, num)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// Duplicates within the feed have been deleted with it.
 		affected = append(removed, freed...)
 		slices.Sort(affected)
 		affected = slices.Compact(affected)
 		if _, err := tx.Exec(ctx, deleteRedirects, num); err != nil {
-			return err
+			return nil, err
 		}
 		_, err = tx.Exec(ctx, removeFeed, num)
-		return err
+		return affected, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return affected, nil
 }

@@ -15,19 +15,14 @@ const nextFence = `
 	RETURNING number`
 
 // NextFence implements [storage.Fences]. It waits for writers under the previous fence, see newestFence.
-func (s fenceStore) NextFence(ctx context.Context, name string) (fence storage.Fence, err error) {
-	err = s.transaction(ctx, "issue a fence", func(ctx context.Context, tx pgx.Tx) error {
+func (s fenceStore) NextFence(ctx context.Context, name string) (storage.Fence, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "issue a fence", func(ctx context.Context, tx pgx.Tx) (storage.Fence, error) {
 		if _, err := tx.Exec(ctx, takeLockExclusive, fenceLockClass, fenceLockOf(name)); err != nil {
-			return err
+			return storage.Fence{}, err
 		}
 		number, err := one(ctx, tx, pgx.RowTo[int64], nextFence, name)
-		fence = storage.Fence{Name: name, Number: number}
-		return err
+		return storage.Fence{Name: name, Number: number}, err
 	})
-	if err != nil {
-		return storage.Fence{}, err
-	}
-	return fence, nil
 }
 
 const (

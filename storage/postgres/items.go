@@ -20,17 +20,11 @@ func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string)
 		ids[i] = storage.ItemID(feedID, key)
 		keyOf[ids[i]] = key
 	}
-	hashes := make(map[string]string, len(keys))
-	_, err := read(ctx, s.engine, "read item hashes", func(row pgx.CollectableRow) (id string, err error) {
-		var hash string
-		err = row.Scan(&id, &hash)
-		hashes[keyOf[id]] = hash
-		return id, err
+	return readMap(ctx, s.engine, "read item hashes", func(row pgx.CollectableRow, key, hash *string) error {
+		err := row.Scan(key, hash)
+		*key = keyOf[*key]
+		return err
 	}, itemHashes, ids)
-	if err != nil {
-		return nil, err
-	}
-	return hashes, nil
 }
 
 // Columns of items i and feeds f that destinations scans, with and without the HTML.

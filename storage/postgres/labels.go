@@ -65,15 +65,10 @@ func labelColumns(corrected bool, labels ...storage.Labels) []any {
 }
 
 // Relabel implements [storage.Relabeling].
-func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) (changed []string, err error) {
-	err = s.transaction(ctx, "relabel items", func(ctx context.Context, tx pgx.Tx) (err error) {
-		changed, err = relabel(ctx, tx, job, labels)
-		return err
+func (s labelStore) Relabel(ctx context.Context, job string, labels ...storage.Labels) ([]string, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "relabel items", func(ctx context.Context, tx pgx.Tx) ([]string, error) {
+		return relabel(ctx, tx, job, labels)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return changed, nil
 }
 
 func relabel(ctx context.Context, tx pgx.Tx, job string, labels []storage.Labels) (changed []string, err error) {
@@ -112,24 +107,19 @@ const (
 )
 
 // UndoRelabel implements [storage.Relabeling].
-func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) (restored []string, err error) {
-	err = s.transaction(ctx, "undo relabel", func(ctx context.Context, tx pgx.Tx) error {
-		restored = nil
+func (s labelStore) UndoRelabel(ctx context.Context, job string, limit int) ([]string, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "undo relabel", func(ctx context.Context, tx pgx.Tx) ([]string, error) {
 		saved, err := collect(ctx, tx, scanSavedLabels, savedLabels, job, max(limit, 0))
 		if err != nil || len(saved) == 0 {
-			return err
+			return nil, err
 		}
 		if _, err := relabel(ctx, tx, "", saved); err != nil {
-			return err
+			return nil, err
 		}
-		restored = column(saved, func(l storage.Labels) string { return l.ItemID })
+		restored := column(saved, func(l storage.Labels) string { return l.ItemID })
 		_, err = tx.Exec(ctx, deleteRestoredLabels, clean(job, restored)...)
-		return err
+		return restored, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return restored, nil
 }
 
 // scanSavedLabels returns saved labels with the item's current ID.

@@ -144,22 +144,9 @@ const countUnread = `
 
 // CountUnread implements [storage.Marks].
 func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
-	type counted struct {
-		id string
-		storage.UnreadCount
-	}
-	all, err := read(ctx, s.engine, "count unread items", func(row pgx.CollectableRow) (c counted, err error) {
-		err = row.Scan(&c.id, &c.Count, nullTime{&c.Newest})
-		return c, err
-	}, countUnread, clean(client, micro(since))...)
-	if err != nil {
-		return nil, err
-	}
-	unread := make(map[string]storage.UnreadCount, len(all))
-	for _, c := range all {
-		unread[c.id] = c.UnreadCount
-	}
-	return unread, nil
+	return readMap(ctx, s.engine, "count unread items", func(row pgx.CollectableRow, id *string, u *storage.UnreadCount) error {
+		return row.Scan(id, &u.Count, nullTime{&u.Newest})
+	}, countUnread, client, micro(since))
 }
 
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`

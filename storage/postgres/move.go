@@ -38,45 +38,40 @@ const (
 const moveTimeout = 10 * time.Minute
 
 // MoveFeed implements [storage.Feeds].
-func (s feedStore) MoveFeed(ctx context.Context, id, url string) (affected []string, err error) {
-	err = s.transactionWithTimeout(ctx, moveTimeout, "move feed", func(ctx context.Context, tx pgx.Tx) error {
+func (s feedStore) MoveFeed(ctx context.Context, id, url string) ([]string, error) {
+	return inTransaction(ctx, s.engine, moveTimeout, "move feed", func(ctx context.Context, tx pgx.Tx) (affected []string, err error) {
 		if _, err := tx.Exec(ctx, lockMoved); err != nil {
-			return err
+			return nil, err
 		}
-		affected = nil
 		old, err := feedByID(ctx, tx, id)
 		if err != nil || old.URL == url {
-			return err
+			return nil, err
 		}
 		toID, err := moveTarget(ctx, tx, id, url)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		nums, err := lockFeedPair(ctx, tx, id, toID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		duplicates, err := moveDuplicates(ctx, tx, nums[id], toID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := tx.Exec(ctx, addReadMarks, nums[id], nums[toID]); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := tx.Exec(ctx, deleteReadUntilOfFeed, nums[id]); err != nil {
-			return err
+			return nil, err
 		}
 		moved, err := moveItems(ctx, tx, nums[id], nums[toID], toID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
-		return finishMove(ctx, tx, nums, id, toID)
+		return affected, finishMove(ctx, tx, nums, id, toID)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return affected, nil
 }
 
 const deleteRedirect = `DELETE FROM moved WHERE id = $1 AND feed = (SELECT num FROM feeds WHERE id = $2)`

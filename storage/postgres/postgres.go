@@ -143,11 +143,24 @@ func (e *engine) transaction(ctx context.Context, operation string, work func(co
 	return e.transactionWithTimeout(ctx, defaultTimeout, operation, work)
 }
 
-// transactionWithTimeout is change with another timeout.
+// transactionWithTimeout is transaction with another timeout.
 func (e *engine) transactionWithTimeout(ctx context.Context, timeout time.Duration, operation string, work func(context.Context, pgx.Tx) error) error {
 	return e.doWithTimeout(ctx, timeout, operation, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return work(ctx, tx) })
 	})
+}
+
+// inTransaction is [engine.transactionWithTimeout] for work with a result; on an error it is the zero value.
+func inTransaction[T any](ctx context.Context, e *engine, timeout time.Duration, operation string, work func(context.Context, pgx.Tx) (T, error)) (T, error) {
+	var result, none T
+	err := e.transactionWithTimeout(ctx, timeout, operation, func(ctx context.Context, tx pgx.Tx) (err error) {
+		result, err = work(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return result, nil
 }
 
 // A querier is a connection pool or a transaction.
@@ -181,6 +194,21 @@ func read[T any](ctx context.Context, e *engine, operation string, scan pgx.RowT
 		return err
 	})
 	return all, err
+}
+
+// readMap is [read] for a result whose rows are the entries of a map.
+func readMap[K comparable, V any](ctx context.Context, e *engine, operation string, scan func(pgx.CollectableRow, *K, *V) error, statement string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	_, err := read(ctx, e, operation, func(row pgx.CollectableRow) (key K, err error) {
+		var value V
+		err = scan(row, &key, &value)
+		all[key] = value
+		return key, err
+	}, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // wrap adds the operation to err.

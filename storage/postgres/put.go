@@ -14,15 +14,10 @@ import (
 )
 
 // PutItems implements [storage.Items].
-func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (stored storage.Stored, err error) {
-	err = s.transaction(ctx, "put items", func(ctx context.Context, tx pgx.Tx) (err error) {
-		stored, err = put(ctx, tx, batch)
-		return err
+func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (storage.Stored, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "put items", func(ctx context.Context, tx pgx.Tx) (storage.Stored, error) {
+		return put(ctx, tx, batch)
 	})
-	if err != nil {
-		return storage.Stored{}, err
-	}
-	return stored, nil
 }
 
 func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, error) {

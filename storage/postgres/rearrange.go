@@ -43,15 +43,10 @@ const (
 // Rearrange implements [storage.Stories]. It excludes PutItems calls under its fence: an item stored
 // afterwards from earlier reads would stay in the story that its event has left. Without a fence that may
 // happen.
-func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) (changed []string, err error) {
-	err = s.transaction(ctx, "rearrange items", func(ctx context.Context, tx pgx.Tx) (err error) {
-		changed, err = rearrange(ctx, tx, r)
-		return err
+func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) ([]string, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "rearrange items", func(ctx context.Context, tx pgx.Tx) ([]string, error) {
+		return rearrange(ctx, tx, r)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return changed, nil
 }
 
 func rearrange(ctx context.Context, tx pgx.Tx, r storage.Rearrangement) (changed []string, err error) {

@@ -13,17 +13,9 @@ const countByDay = `SELECT day, count(*) FROM items GROUP BY day`
 
 // Days implements [storage.StampReader].
 func (s itemStore) Days(ctx context.Context) (map[time.Time]int64, error) {
-	days := map[time.Time]int64{}
-	_, err := read(ctx, s.engine, "count by day", func(row pgx.CollectableRow) (n int64, err error) {
-		var day time.Time
-		err = row.Scan(&day, &n)
-		days[day] = n
-		return n, err
+	return readMap(ctx, s.engine, "count by day", func(row pgx.CollectableRow, day *time.Time, n *int64) error {
+		return row.Scan(day, n)
 	}, countByDay)
-	if err != nil {
-		return nil, err
-	}
-	return days, nil
 }
 
 const stampsOfDay = `SELECT id, changed FROM items WHERE day = $1 AND id > $2 ORDER BY id LIMIT $3`
