@@ -3,9 +3,112 @@ package storage
 import (
 	"cmp"
 	"context"
-	"slices"
+	"strings"
 	"time"
 )
+
+// MaxFeedIDs is the maximum number of IDs in a [FeedQuery].
+const MaxFeedIDs = 10_000
+
+// A TagCount is the number of feeds with a tag.
+type TagCount struct {
+	Tag   string `json:"tag"`
+	Feeds int64  `json:"feeds"`
+}
+
+// A FeedQuery selects feeds. Empty fields are no condition.
+type FeedQuery struct {
+	Text   string   // in title, URL or site, case-insensitive; see [FeedSearchText]
+	Tag    string   // exact
+	Host   string   // of the URL, as [HostOf] returns it
+	Pinned bool     // only pinned feeds
+	IDs    []string // only these, at most [MaxFeedIDs]; nil: all; empty: none
+
+	Sort  FeedSort
+	After FeedPosition
+	Limit int
+}
+
+// A FeedSort is an order of feeds. Ties are ordered by ID.
+type FeedSort string
+
+// Orders of feeds.
+const (
+	FeedsByURL   FeedSort = ""       // bytewise
+	FeedsByTitle FeedSort = "title"  // by [FeedSearchText], bytewise
+	FeedsByItems FeedSort = "items"  // most first
+	FeedsByLast  FeedSort = "newest" // newest item first
+	FeedsByAdded FeedSort = "added"  // last added first
+)
+
+// A FeedPosition is the sort key of a feed, for keyset pagination. The zero FeedPosition comes first.
+type FeedPosition struct {
+	Text   string `json:"t,omitempty"` // sort key of FeedsByURL and FeedsByTitle
+	Number int64  `json:"n,omitempty"` // sort key of all other orders
+	ID     string `json:"i"`
+}
+
+// Position returns a feed's position in the order.
+func (s FeedSort) Position(f Feed) FeedPosition {
+	place := FeedPosition{ID: f.ID}
+	switch s {
+	case FeedsByTitle:
+		place.Text = FeedSearchText(f.Title, f.URL, f.Site)
+	case FeedsByItems:
+		place.Number = f.Items
+	case FeedsByLast:
+		place.Number = microsOf(f.LastItem)
+	case FeedsByAdded:
+		place.Number = f.Added.UnixMicro()
+	default:
+		place.Text = f.URL
+	}
+	return place
+}
+
+// Compare orders two positions; larger numbers come first.
+func (p FeedPosition) Compare(other FeedPosition) int {
+	return cmp.Or(cmp.Compare(p.Text, other.Text), cmp.Compare(other.Number, p.Number), cmp.Compare(p.ID, other.ID))
+}
+
+// microsOf returns t in microseconds, 0 for the zero time.
+func microsOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Bytes of title, URL and site that [FeedSearchText] includes. Longer texts match by their start.
+const (
+	titleWords   = 256
+	addressWords = 512
+)
+
+// FeedSearchText returns the text by which a feed is found and ordered: the start of its title, URL and site
+// in lower case, one per line.
+func FeedSearchText(title, url, site string) string {
+	return FoldFeedText(truncate(title, titleWords) + "\n" + truncate(url, addressWords) + "\n" + truncate(site, addressWords))
+}
+
+// FoldFeedText normalizes text as [FeedSearchText] does.
+func FoldFeedText(text string) string {
+	return strings.ToLower(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD"))
+}
+
+func truncate(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// HostOf returns the host of a canonical URL, with its port if it has one.
+func HostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
 
 // Feeds is the part of a [Store] that stores feeds.
 type Feeds interface {
@@ -57,42 +160,6 @@ type Feeds interface {
 	RemoveFeed(ctx context.Context, id string) (affected []string, err error)
 }
 
-// A Feed is a web document that lists items.
-type Feed struct {
-	ID       string    `json:"id"` // [FeedID] of URL
-	URL      string    `json:"url"`
-	Title    string    `json:"title,omitempty"`
-	Site     string    `json:"site,omitempty"`      // the website of the feed
-	Language string    `json:"language,omitempty"`  // declared by the feed, ISO 639-1
-	Tags     []string  `json:"tags,omitempty"`      // set by users; folders of an imported list
-	Pinned   bool      `json:"pinned,omitempty"`    // always poll as often as possible
-	FullText bool      `json:"full_text,omitempty"` // fetch the linked pages for the full text of items
-	Request  *Request  `json:"request,omitempty"`   // options for fetching; nil: defaults
-	Added    time.Time `json:"added"`
-
-	SpamThreshold float64 `json:"spam_threshold,omitempty"` // SpamScore from which items are spam; 0: the deployment's default
-
-	// PutItems maintains the following fields; AddFeeds ignores them.
-
-	Items    int64     `json:"items"`              // number of stored items
-	LastItem time.Time `json:"last_item,omitzero"` // newest Published of its items; zero without items
-	Rate     float64   `json:"rate"`               // items a day by the dates of the last document; 0 if unknown
-
-	Categories map[string]float64 `json:"categories,omitempty"` // categories of its latest items, see [CountCategories]
-}
-
-// Counts contains numbers of feeds and of their items.
-type Counts struct {
-	Feeds int64 `json:"feeds"`
-	Items int64 `json:"items"`
-}
-
-// Name returns the feed's display name: its title, or its URL without one.
-func (f Feed) Name() string { return cmp.Or(f.Title, f.URL) }
-
-// feedBatchSize is the batch size of [ForEachFeed].
-const feedBatchSize = 1000
-
 // ForEachFeed calls do with each feed, ordered by URL, until do returns an error. It reads feeds in batches,
 // so memory stays bounded.
 func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
@@ -110,62 +177,5 @@ func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
 	}
 }
 
-// Settings are the fields of a [Feed] that a user edits.
-type Settings struct {
-	Tags     []string
-	Pinned   bool
-	FullText bool
-	Request  *Request
-
-	SpamThreshold float64 // 0 to 1
-}
-
-// Settings returns the feed's settings.
-func (f Feed) Settings() Settings {
-	return Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold}
-}
-
-// WithTags returns the settings with the tags in remove deleted and the tags in add appended, each once.
-func (s Settings) WithTags(add, remove []string) Settings {
-	s.Tags = slices.DeleteFunc(slices.Clone(s.Tags), func(tag string) bool { return slices.Contains(remove, tag) })
-	for _, tag := range add {
-		if !slices.Contains(s.Tags, tag) {
-			s.Tags = append(s.Tags, tag)
-		}
-	}
-	return s
-}
-
-// A Request contains a user's options for fetching a feed. The zero Request uses the defaults.
-type Request struct {
-	UserAgent string            `json:"user_agent,omitempty"` // replaces the default
-	Header    map[string]string `json:"header,omitempty"`     // additional headers by name
-	User      string            `json:"user,omitempty"`       // for HTTP basic authentication
-	Password  string            `json:"password,omitempty"`   // stored in plain text: readable by everyone with access to the store
-	Proxy     string            `json:"proxy,omitempty"`      // ID of a [Proxy]; "direct" for none; empty: chosen by the proxies' rules
-}
-
-// MergeFeeds returns feed after old has moved to it. Fields of feed take precedence over fields of old, and
-// its tags come first. Categories are added, and Added is the earlier time. The store itself counts Items and
-// LastItem.
-func MergeFeeds(feed, old Feed) Feed {
-	feed.Title = cmp.Or(feed.Title, old.Title)
-	feed.Site = cmp.Or(feed.Site, old.Site)
-	feed.Language = cmp.Or(feed.Language, old.Language)
-	feed.Rate = cmp.Or(feed.Rate, old.Rate)
-	feed.Pinned = feed.Pinned || old.Pinned
-	feed.FullText = feed.FullText || old.FullText
-	feed.Request = cmp.Or(feed.Request, old.Request)
-	feed.SpamThreshold = cmp.Or(feed.SpamThreshold, old.SpamThreshold)
-	feed.Categories = addCategories(feed.Categories, old.Categories)
-	feed.Tags = slices.Clone(feed.Tags)
-	for _, tag := range old.Tags {
-		if !slices.Contains(feed.Tags, tag) {
-			feed.Tags = append(feed.Tags, tag)
-		}
-	}
-	if feed.Added.IsZero() || old.Added.Before(feed.Added) {
-		feed.Added = old.Added
-	}
-	return feed
-}
+// feedBatchSize is the batch size of [ForEachFeed].
+const feedBatchSize = 1000

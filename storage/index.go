@@ -109,9 +109,3 @@ func (i IndexItem) Document() *query.Document {
 		Flags: flags, Published: i.Published,
 	}
 }
-
-// Flags that [query.Flag] accepts in addition to the flags of an [Item].
-const (
-	FlagSpam      = "spam"
-	FlagDuplicate = "duplicate"
-)

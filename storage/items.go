@@ -212,3 +212,31 @@ func Revise(old, item Item) Item {
 	}
 	return item
 }
+
+// A Placement contains the fields of an item that assign it to an event, a story and an original.
+type Placement struct {
+	ItemID          string
+	EventID         string
+	StoryID         string
+	StoryReason     string
+	DuplicateOf     string
+	DuplicateBy     string
+	DuplicateScore  float64
+	DuplicateReason string
+}
+
+// PlacementOf returns the item's placement.
+func PlacementOf(i Item) Placement {
+	return Placement{
+		ItemID: i.ID, EventID: i.EventID, StoryID: i.StoryID, StoryReason: i.StoryReason, DuplicateOf: i.DuplicateOf,
+		DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateReason: i.DuplicateReason,
+	}
+}
+
+// ApplyTo returns the item with this placement. It ignores ItemID.
+func (p Placement) ApplyTo(i Item) Item {
+	i.EventID, i.StoryID, i.StoryReason = p.EventID, p.StoryID, p.StoryReason
+	i.DuplicateOf, i.DuplicateBy = p.DuplicateOf, p.DuplicateBy
+	i.DuplicateScore, i.DuplicateReason = p.DuplicateScore, p.DuplicateReason
+	return i
+}

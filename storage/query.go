@@ -133,3 +133,9 @@ type FacetCount struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`
 }
+
+// Flags that [query.Flag] accepts in addition to the flags of an [Item].
+const (
+	FlagSpam      = "spam"
+	FlagDuplicate = "duplicate"
+)

@@ -6,7 +6,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 )
 
@@ -24,28 +23,6 @@ var ErrConflict = errors.New("changed by another writer in the meantime")
 // ErrUnavailable reports that an engine currently fails every call: it is unreachable, starting, or out of
 // disk space. A retry may succeed.
 var ErrUnavailable = errors.New("unavailable")
-
-// A Store stores feeds, items and everything derived from them. Its methods may be called concurrently, and
-// return ctx's error if ctx ends. Times are UTC with microsecond precision. Texts are UTF-8; U+0000 in them
-// may be lost. A limit of 0 or less returns nothing.
-type Store interface {
-	Feeds
-	Items
-	Fences
-	Records
-	Spam
-	Relabeling
-	Corrections
-	Stories
-	Activities
-	Marks
-
-	// ID returns the store's random identifier. It was chosen when the store was created, and is the same for
-	// all processes that share the store.
-	ID(ctx context.Context) (string, error)
-
-	io.Closer
-}
 
 // StampReader lists the versions of stored items. [Store] and [Index] both implement it, so that their
 // contents can be compared. Items are grouped by the UTC day of FirstSeen, which never changes.

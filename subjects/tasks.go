@@ -307,3 +307,15 @@ type Observe struct {
 
 // ID returns the source.
 func (t Observe) ID() string { return t.Source }
+
+// Hints are a document's statements about its polling interval and its address.
+type Hints struct {
+	TTL       int    `json:"ttl,omitempty"`        // minutes
+	Period    int    `json:"period,omitempty"`     // minutes
+	SkipHours uint32 `json:"skip_hours,omitempty"` // bit h for hour h, UTC
+	SkipDays  uint8  `json:"skip_days,omitempty"`  // bit d for time.Weekday d, UTC
+	Entries   int    `json:"window,omitempty"`     // number of entries
+	Zone      *int   `json:"zone,omitempty"`       // offset of the dates, in minutes east of UTC; nil: not known
+	Hub       string `json:"hub,omitempty"`        // WebSub hub
+	Self      string `json:"self,omitempty"`       // address that the document states as its own
+}

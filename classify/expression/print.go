@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// A Notation is the way in which a language writes operators.
-type Notation struct {
-	And, Or string // between operands, with spaces
-	Not     string // before the operand
-
-	// IsSeveral reports whether a leaf is written as several conditions, which need parentheses after Not.
-	IsSeveral func(Node) bool
-}
-
 // Precedence of conditions: a condition within one of higher precedence needs parentheses.
 const (
 	weakest   = iota // alternatives

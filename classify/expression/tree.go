@@ -143,3 +143,12 @@ func Negate(n Node) Node {
 	}
 	return Not{n}
 }
+
+// A Notation is the way in which a language writes operators.
+type Notation struct {
+	And, Or string // between operands, with spaces
+	Not     string // before the operand
+
+	// IsSeveral reports whether a leaf is written as several conditions, which need parentheses after Not.
+	IsSeveral func(Node) bool
+}

@@ -155,16 +155,3 @@ func (m *model) sum(sums []int, list []word, s *script) (letters, weights int) {
 func (m *model) writes(s *script, lang string) bool {
 	return slices.Contains(m.languages, lang) || slices.Contains(s.languages, lang)
 }
-
-// frequency returns the logarithm of a language's share among the languages of its script on the web.
-func frequency(lang string) float64 {
-	switch {
-	case lang == "en", lang == "ru", lang == "ar", lang == "hi":
-		return -0.5
-	case strings.Contains("de fr es it pt nl pl uk fa", lang):
-		return -2
-	case strings.Contains("af eo ga la so tl cy eu", lang):
-		return -5
-	}
-	return -3
-}

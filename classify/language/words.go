@@ -94,3 +94,42 @@ func split(list []word, token string) []word {
 	}
 	return list
 }
+
+// mainScript returns the main script of a text and its number of letters; nil if there are none. Texts of
+// every script contain names in Latin letters, so that another script needs less to be the main one: a third
+// of the letters, or more words than Latin words that begin with a lower-case letter.
+func mainScript(list []word) (main *script, letters int) {
+	type share struct{ letters, words int }
+	shares := make(map[*script]share)
+	all, small := 0, 0
+	for _, w := range list {
+		n := utf8.RuneCountInString(w.text) * w.script.weight
+		s := shares[w.script]
+		shares[w.script] = share{s.letters + n, s.words + 1}
+		all += n
+		if w.script == latin && w.lowerCase {
+			small++
+		}
+	}
+	// Japanese uses both scripts, Chinese has no kana.
+	if k := shares[kana]; k.letters > 0 && 10*k.letters > shares[han].letters {
+		shares[kana] = share{k.letters + shares[han].letters, k.words + shares[han].words}
+		delete(shares, han)
+	}
+	for s, n := range shares {
+		if s != latin && (n.letters > letters || n.letters == letters && s.name < main.name) {
+			main, letters = s, n.letters
+		}
+	}
+	if main == nil || 3*letters <= all && shares[main].words <= small {
+		return latinIf(shares[latin].letters)
+	}
+	return main, letters
+}
+
+func latinIf(letters int) (*script, int) {
+	if letters == 0 {
+		return nil, 0
+	}
+	return latin, letters
+}

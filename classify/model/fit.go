@@ -274,3 +274,13 @@ func (f *fitter) model(names, categories []string) *Model {
 	}
 	return m
 }
+
+// An example is the stored form of an [Example].
+type example struct {
+	id         string
+	features   []int32
+	values     []uint8 // by feature
+	categories []string
+	weight     float64
+	gold       []int32 // category numbers, set during training
+}

@@ -41,16 +41,6 @@ type Trainer struct {
 	examples []example
 }
 
-// An example is the stored form of an [Example].
-type example struct {
-	id         string
-	features   []int32
-	values     []uint8 // by feature
-	categories []string
-	weight     float64
-	gold       []int32 // category numbers, set during training
-}
-
 // NewTrainer returns a trainer without examples.
 func NewTrainer() *Trainer {
 	return &Trainer{ids: make(map[string]int32), byID: make(map[string]int)}

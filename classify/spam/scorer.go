@@ -104,3 +104,9 @@ func (s *scorer) verdict() Verdict {
 func (e evidence) String() string {
 	return fmt.Sprintf("spam: %s %s%s %+.1f", e.kind, e.describe(), e.where, e.points)
 }
+
+// logistic converts log-odds to a probability, rounded so that machines with different floating-point
+// rounding agree.
+func logistic(odds float64) float64 {
+	return math.Round(1000/(1+math.Exp(-odds))) / 1000
+}

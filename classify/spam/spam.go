@@ -6,7 +6,6 @@ package spam
 
 import (
 	"fmt"
-	"math"
 
 	"feedmesh/classify/stem"
 )
@@ -45,14 +44,6 @@ type Verdict struct {
 	flagged  []evidence // the first evidence for each flag
 }
 
-// Classify scores a document. history is that of its feed and host, zero if unknown. The score is the
-// logistic function of the sum of the evidence's weights; each weight is a log-likelihood ratio. Evidence of
-// the same kind is not independent: each further piece counts 0.6 of the one before it. Equal documents with
-// equal histories get equal verdicts.
-func (f *Filter) Classify(d Document, habits History) Verdict {
-	return f.score(&d, habits).verdict()
-}
-
 // Reasons returns sentences for the evidence, largest weight first, followed by the reasons of flags: at most
 // 8. Evidence against spam is included. The sentences are formatted on each call, because most documents are
 // not spam and need none.
@@ -71,48 +62,4 @@ func (v Verdict) FlagReasons() []string {
 		why = append(why, fmt.Sprintf("%s: %s%s", e.kind, e.describe(), e.where))
 	}
 	return why
-}
-
-// score collects the evidence in a document.
-func (f *Filter) score(d *Document, habits History) *scorer {
-	shorten(d)
-	s := &scorer{filter: f, doc: d, message: d.isMessage(), evidence: make([]evidence, 0, 8)}
-	if s.message {
-		s.sum = f.weights[priorMessage]
-	} else {
-		s.sum = f.weights[prior]
-	}
-	index := f.indexOf(d.Language)
-	s.title, s.text = d.TitleStems, d.Stems
-	if s.title == nil {
-		s.title = stem.Words(d.Title, d.Language)
-	}
-	if s.text == nil {
-		s.text = stem.Words(d.Text, d.Language)
-	}
-	s.text = s.text[:min(len(s.text), maxStems)]
-	s.scorePhrases(index)
-	scoreNumbers(s)
-	scoreMismatch(s)
-	s.scoreLinks(linksOf(d, s.text))
-	scoreStyle(s, index)
-	discount(s.evidence)
-	s.subtotal = s.total()
-	s.scoreLearned()
-	scoreHistory(s, habits)
-	return s
-}
-
-// shorten bounds the size of a document.
-func shorten(d *Document) {
-	for _, s := range []*string{&d.Title, &d.Text, &d.URL, &d.Host, &d.Author} {
-		*s = (*s)[:min(len(*s), maxText)]
-	}
-	d.HTML = d.HTML[:min(len(d.HTML), maxHTML)]
-}
-
-// logistic converts log-odds to a probability, rounded so that machines with different floating-point
-// rounding agree.
-func logistic(odds float64) float64 {
-	return math.Round(1000/(1+math.Exp(-odds))) / 1000
 }

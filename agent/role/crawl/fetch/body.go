@@ -298,3 +298,6 @@ func gzipSize(packed []byte) int64 {
 	}
 	return min(int64(binary.LittleEndian.Uint32(packed[len(packed)-4:])), 1032*int64(len(packed)))
 }
+
+// headSize is how many bytes of a page are searched for signs of a login form or a bot block.
+const headSize = 64 << 10

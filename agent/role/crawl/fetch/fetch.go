@@ -7,102 +7,12 @@ package fetch
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 )
-
-const (
-	maxHeader      = 64 << 10 // bytes of response headers
-	connectTimeout = 10 * time.Second
-	accept         = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
-		"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.5"
-)
-
-// Options configure a [Client].
-type Options struct {
-	UserAgent     string
-	Timeout       time.Duration    // timeout of one fetch, with all routes, redirects and the body
-	MaxBody       int64            // limit of a document, in bytes, decompressed
-	MaxCompressed int64            // limit of a document, in bytes, as gzip
-	Parallel      int              // number of concurrent fetches; sizes the pool of idle connections
-	Allow         []netip.Prefix   // private networks that may be fetched from
-	ProxyAllow    []netip.Prefix   // private networks that proxies may be in, in addition to Allow
-	Deny          []netip.AddrPort // our own listeners, never fetched from; 0.0.0.0 and :: match every address of this machine
-}
-
-// A Client fetches documents. Its methods are safe for concurrent use.
-type Client struct {
-	options  Options
-	guard    *guard
-	resolver *net.Resolver
-	direct   *http.Transport // for direct requests; its dialer applies guard
-	proxied  *http.Transport // for requests by proxy; dials proxies only
-}
-
-// New returns a client. It ignores proxies of the environment, stores no cookies and sends no Referer.
-func New(o Options) *Client { return newClient(o, net.DefaultResolver) }
-
-// newClient returns a client that resolves host names by the given resolver.
-func newClient(o Options, names *net.Resolver) *Client {
-	c := &Client{options: o, guard: newGuard(o), resolver: cachingResolver(names)}
-	c.direct = c.transport(c.guard)
-	c.proxied = c.transport(newProxyGuard(o))
-	c.proxied.Proxy = proxyOf
-	c.proxied.OnProxyConnectResponse = checkConnectResponse
-	c.proxied.DialTLSContext = c.dialSecureProxy
-	return c
-}
-
-// transport returns a transport whose dialer applies the guard.
-func (c *Client) transport(g *guard) *http.Transport {
-	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Resolver: c.resolver, Control: g.control}
-	return &http.Transport{
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // newRequest requests more encodings, and readBody limits the decompressed size
-		TLSHandshakeTimeout:    connectTimeout,
-		TLSClientConfig:        &tls.Config{},
-		MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConns:           maxIdleConns(c.options.Parallel, maxOpenFiles()),
-		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        IdleTimeout,
-		ReadBufferSize:         readBuffer,
-		WriteBufferSize:        writeBuffer,
-	}
-}
-
-const (
-	// IdleTimeout is how long an idle connection stays open for the host's next feed. Feeds that are due
-	// together follow within seconds. Most hosts close a connection before a feed's next poll, minutes later.
-	IdleTimeout = 20 * time.Second
-
-	idleConnsPerFetch = 64   // idle connections for each concurrent fetch
-	maxIdleConnsTotal = 4096 // upper bound, at some 20 KB each, unless Parallel is very large
-	minOpenFiles      = 1024 // open files that any system allows
-
-	// Sizes of each connection's buffers, in bytes. Most response headers and nearly all requests are
-	// smaller. Larger messages pass in pieces; bodies bypass the buffers.
-	readBuffer  = 2 << 10
-	writeBuffer = 1 << 10
-)
-
-// maxIdleConns returns the size of the pool of idle connections. A new connection costs several times as much
-// as a request that finds nothing new. The rest of the program needs open files too.
-func maxIdleConns(parallel, files int) int {
-	return max(64, min(idleConnsPerFetch*parallel, max(maxIdleConnsTotal, 4*parallel), files/4))
-}
-
-// Close closes idle connections.
-func (c *Client) Close() {
-	c.direct.CloseIdleConnections()
-	c.proxied.CloseIdleConnections()
-}
 
 // Fetch downloads the document by the first of the request's routes that succeeds, or returns an [*Error]. If
 // several routes fail, it returns the last error that the host itself caused, so that a proxy's failure is

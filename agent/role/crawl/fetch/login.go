@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// headSize is how many bytes of a page are searched for signs of a login form or a bot block.
-const headSize = 64 << 10
-
 // checkPage returns an [*Error] if the new document is a web page in place of the feed: a bot block, a login
 // page that the feed's URL redirects to, or a login page at a URL that returned a document before. Other web
 // pages are ordinary documents.

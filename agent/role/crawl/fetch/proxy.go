@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -51,26 +50,6 @@ func proxyOf(r *http.Request) (*url.URL, error) {
 		return u, nil
 	}
 	return nil, errors.New("no proxy is set") // a direct request would bypass the guard
-}
-
-// dialSecureProxy is the [http.Transport.DialTLSContext] of https proxies. It does not offer HTTP/2 because
-// net/http does not support it to proxies.
-func (c *Client) dialSecureProxy(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := c.proxied.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	config := c.proxied.TLSClientConfig.Clone()
-	config.ServerName, _, _ = net.SplitHostPort(addr) // a dialed address has a port
-	config.NextProtos = []string{"http/1.1"}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return secure, nil
 }
 
 // checkConnectResponse is an [http.Transport]'s OnProxyConnectResponse. A gateway error does not state
