@@ -240,3 +240,23 @@ func (a candidateSet) next(from int32) int32 {
 	}
 	return -1
 }
+
+// A hit is a term of a rule that occurs, with its best field.
+type hit struct {
+	pattern   int32
+	next      int32 // index in allHits of the rule's next hit, or -1
+	at        uint16
+	fieldRank uint8
+}
+
+// A hitList is the head of a rule's linked list in allHits.
+type hitList struct {
+	stamp uint32
+	first int32
+}
+
+// An evidenceRef is a pattern with its field, or ^fact.
+type evidenceRef struct {
+	pattern   int32
+	fieldRank uint8
+}

@@ -7,26 +7,6 @@ import (
 	"feedmesh/classify/rule"
 )
 
-// A hit is a term of a rule that occurs, with its best field.
-type hit struct {
-	pattern   int32
-	next      int32 // index in allHits of the rule's next hit, or -1
-	at        uint16
-	fieldRank uint8
-}
-
-// A hitList is the head of a rule's linked list in allHits.
-type hitList struct {
-	stamp uint32
-	first int32
-}
-
-// An evidenceRef is a pattern with its field, or ^fact.
-type evidenceRef struct {
-	pattern   int32
-	fieldRank uint8
-}
-
 // addHit adds a hit to the list of a rule.
 func (f *evaluation) addHit(rank int32, h hit) {
 	r := &f.hitLists[rank]

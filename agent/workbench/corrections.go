@@ -13,13 +13,6 @@ import (
 // maxCorrections is the maximum number of corrections that a back-test reads.
 const maxCorrections = 10_000
 
-// CorrectionReport compares rules with manual corrections.
-type CorrectionReport struct {
-	Items int             `json:"items" doc:"Corrected items compared, earliest correction first; at most 10,000."`
-	Right int             `json:"right" doc:"Of these, the items whose labels agree with the correction: spam, the first category, the topics. Fields without a correction are ignored."`
-	Wrong []Contradiction `json:"wrong" doc:"The 50 rules whose confident conclusions most often contradict corrections."`
-}
-
 // A Contradiction is a rule that concludes a category that corrections removed.
 type Contradiction struct {
 	Rule     string `json:"rule"`

@@ -236,3 +236,10 @@ func labelledAs(item storage.Item) Labelled {
 func (l Labelled) equal(other Labelled) bool {
 	return l.Spam == other.Spam && slices.Equal(l.Categories, other.Categories) && slices.Equal(l.Topics, other.Topics)
 }
+
+// CorrectionReport compares rules with manual corrections.
+type CorrectionReport struct {
+	Items int             `json:"items" doc:"Corrected items compared, earliest correction first; at most 10,000."`
+	Right int             `json:"right" doc:"Of these, the items whose labels agree with the correction: spam, the first category, the topics. Fields without a correction are ignored."`
+	Wrong []Contradiction `json:"wrong" doc:"The 50 rules whose confident conclusions most often contradict corrections."`
+}

@@ -1,15 +1,6 @@
 package rule
 
-import (
-	"fmt"
-
-	"feedmesh/classify/expression"
-)
-
-// matchesEmpty reports whether a condition holds for a document in which no term occurs and no fact holds.
-// Written as alternatives of terms and negated terms, such a condition has an alternative of negated terms
-// only.
-func matchesEmpty(x Expr) bool { return expression.Holds(x, func(Expr, bool) bool { return false }) }
+import "fmt"
 
 // check returns the problems of the rules as a set. Facts that a rejected rule would conclude count as
 // concluded, so that one problem is not reported twice.

@@ -95,5 +95,3 @@ func value(s string) string {
 	}
 	return quote(s)
 }
-
-func quote(s string) string { return expression.Quote(s, `"`) }

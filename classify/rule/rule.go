@@ -111,3 +111,8 @@ const (
 	Category                  // category:name
 	Topic                     // topic:name
 )
+
+// matchesEmpty reports whether a condition holds for a document in which no term occurs and no fact holds.
+// Written as alternatives of terms and negated terms, such a condition has an alternative of negated terms
+// only.
+func matchesEmpty(x Expr) bool { return expression.Holds(x, func(Expr, bool) bool { return false }) }

@@ -185,15 +185,3 @@ func decimal(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil
 }
-
-// shorten truncates a text for a message.
-func shorten(s string) string {
-	const most = 40
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "..."
-		}
-	}
-	return s
-}

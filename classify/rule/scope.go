@@ -25,13 +25,6 @@ func (s Scope) String() string {
 	return "for all"
 }
 
-// A scopeLine is a scope, its position and the number of rules below it.
-type scopeLine struct {
-	Scope
-	pos   Pos
-	rules int
-}
-
 const scopeForms = `for feed-tag:"Jobs", for feed:ID, for query:"lang:en host:example.org" or for all`
 
 // readScope parses a scope.

@@ -209,3 +209,10 @@ func (r *setParser) rule(text string, pos Pos) {
 		r.set.Rules = append(r.set.Rules, rule)
 	}
 }
+
+// A scopeLine is a scope, its position and the number of rules below it.
+type scopeLine struct {
+	Scope
+	pos   Pos
+	rules int
+}

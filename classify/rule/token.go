@@ -170,3 +170,17 @@ func slash(s string) string {
 	b.WriteByte('/')
 	return b.String()
 }
+
+func quote(s string) string { return expression.Quote(s, `"`) }
+
+// shorten truncates a text for a message.
+func shorten(s string) string {
+	const most = 40
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "..."
+		}
+	}
+	return s
+}

@@ -98,16 +98,6 @@ func spaceBehind(s string, at int) int {
 	return len(s)
 }
 
-// A kind is the kind of a term.
-type kind uint8
-
-const (
-	isWord kind = iota
-	isPair      // two neighbouring stems
-	isNumber
-	isName // a run of capitalised words
-)
-
 // A termCount is a term of the current item.
 type termCount struct {
 	term   uint32
@@ -301,9 +291,6 @@ func termOf(hash uint64, k kind) uint32 {
 	}
 	return max(t, 2) // 0 means no term
 }
-
-// isNameTerm reports whether a term is a name.
-func isNameTerm(t uint32) bool { return t&1 == 1 }
 
 // hash is FNV-1a.
 func hash(s string) uint64 {

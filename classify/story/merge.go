@@ -184,9 +184,6 @@ func (c *Clusters) unused(id string) string {
 	return id
 }
 
-// groupBlock is the number of groups in one allocation. Pointers to groups stay valid while others are added.
-const groupBlock = 1 << 8
-
 // group returns the group with a number.
 func (c *Clusters) group(number uint32) *group {
 	return &c.groups[number/groupBlock][number%groupBlock]

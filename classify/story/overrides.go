@@ -6,14 +6,6 @@ import (
 	"slices"
 )
 
-// An Override is a person's decision whether two events are one story. It is active until one of the events
-// expires.
-type Override struct {
-	A        string `json:"a"` // ID of an event
-	B        string `json:"b"` // ID of another event, later in the alphabet
-	Together bool   `json:"together,omitempty"`
-}
-
 // ErrNotFound reports that an item or event is not in the window.
 var ErrNotFound = errors.New("not in the window of current items")
 

@@ -169,3 +169,33 @@ func (w Reason) String() string {
 	}
 	return "already in the event"
 }
+
+// A Change is a merge, split or expiry of a story.
+type Change struct {
+	Kind   ChangeKind
+	Story  string   // ID of the story that changed
+	Into   string   // ID of the story that now contains Events; empty if Kind is Expired
+	Events []string // IDs of the events that moved
+	Reason string
+}
+
+// An Override is a person's decision whether two events are one story. It is active until one of the events
+// expires.
+type Override struct {
+	A        string `json:"a"` // ID of an event
+	B        string `json:"b"` // ID of another event, later in the alphabet
+	Together bool   `json:"together,omitempty"`
+}
+
+// groupBlock is the number of groups in one allocation. Pointers to groups stay valid while others are added.
+const groupBlock = 1 << 8
+
+// A ChangeKind names a kind of change.
+type ChangeKind string
+
+// Kinds of changes.
+const (
+	Merged  ChangeKind = "merged"  // the story is part of Into
+	Split   ChangeKind = "split"   // Into left the story
+	Expired ChangeKind = "expired" // all events of the story left the window
+)

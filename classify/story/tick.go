@@ -6,25 +6,6 @@ import (
 	"time"
 )
 
-// A Change is a merge, split or expiry of a story.
-type Change struct {
-	Kind   ChangeKind
-	Story  string   // ID of the story that changed
-	Into   string   // ID of the story that now contains Events; empty if Kind is Expired
-	Events []string // IDs of the events that moved
-	Reason string
-}
-
-// A ChangeKind names a kind of change.
-type ChangeKind string
-
-// Kinds of changes.
-const (
-	Merged  ChangeKind = "merged"  // the story is part of Into
-	Split   ChangeKind = "split"   // Into left the story
-	Expired ChangeKind = "expired" // all events of the story left the window
-)
-
 const (
 	passItems    = 500
 	passInterval = time.Minute

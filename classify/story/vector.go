@@ -200,3 +200,6 @@ func (v vector) heaviest(max int) vector {
 	}
 	return list
 }
+
+// isNameTerm reports whether a term is a name.
+func isNameTerm(t uint32) bool { return t&1 == 1 }

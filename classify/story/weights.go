@@ -63,3 +63,13 @@ func (w *Weights) ofKind(k kind) float64 {
 	}
 	return 1
 }
+
+// A kind is the kind of a term.
+type kind uint8
+
+const (
+	isWord kind = iota
+	isPair      // two neighbouring stems
+	isNumber
+	isName // a run of capitalised words
+)

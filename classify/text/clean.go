@@ -9,13 +9,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-const (
-	maxMarkup = 1 << 20 // bytes of markup read and written
-	maxDepth  = 100     // nested elements; x/net/html parses at most 512
-	maxImages = 16
-	endTags   = 2 << 10 // bytes sufficient for the end tags of maxDepth elements
-)
-
 // Cleaned is the result of [Rules.Clean].
 type Cleaned struct {
 	HTML   string   // safe to display unchanged; balanced
@@ -86,35 +79,6 @@ func PlainText(markup string) string {
 	c.read(markup)
 	return c.text.String()
 }
-
-// A cleaner writes markup in its clean form. Its output depends only on the tokens already written, so that
-// cleaning is idempotent.
-type cleaner struct {
-	rules  *Rules
-	base   *url.URL
-	html   []byte
-	text   lineBuffer
-	images []string
-
-	open []string // open elements, outermost first
-	pre  int      // number of open pre elements
-	attr []attribute
-
-	contentEnd int          // offset in html after the last text, image or embedded document
-	mediaEnd   int          // offset after the last image or embedded document
-	tailStarts []tailStart  // positions where a tail may begin
-	link       span         // start tag of the last link, in html
-	noscript   int          // number of open noscript elements
-	lastImage  writtenImage // the last image
-
-	skip     string          // element whose contents are being dropped, if any
-	depth    int             // nesting depth of that element
-	unclosed map[string]bool // elements not to drop, because their end tag is missing
-	full     bool            // the output limit is reached
-}
-
-// A span is the bytes [start, end).
-type span struct{ start, end int }
 
 // read cleans all of the markup. If an element to be dropped has no end tag, reading restarts behind its
 // start tag and keeps its contents: a missing end tag must not lose the rest of an item.

@@ -149,3 +149,5 @@ func implied(name string, k kind) scope {
 	}
 	return scope{}
 }
+
+type attribute struct{ name, value string }

@@ -16,13 +16,6 @@ const (
 	maxCandidates = 64   // of one srcset
 )
 
-// A writtenImage is the last image written.
-type writtenImage struct {
-	end      int  // offset in html after its tag
-	repaired bool // its URL came from a lazy-loading attribute
-	noscript bool // it replaces a lazily loaded image
-}
-
 // isHint reports whether an image attribute helps to find the image's URL or size, even if it is not kept.
 func (c *cleaner) isHint(name string) bool {
 	switch name {
@@ -193,15 +186,6 @@ func (r *Rules) keeps(element, name string) bool {
 		_, ok = r.attributes["*"][name]
 	}
 	return ok
-}
-
-// A pixel matches the URLs of tracking pixels. In the rules it is written as host and path prefix,
-// "pixel.example.org/b.gif", separated at the first slash. "*.example.org/" includes subdomains, and "*/~r/"
-// matches the path on any host.
-type pixel struct {
-	host  string // empty for any
-	below bool   // includes subdomains
-	path  string // begins with a slash
 }
 
 func (c *documentParser) pixels(list []string) []pixel {

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -48,12 +49,6 @@ func cleanedLink(r *Rules, raw string, base *url.URL, href bool) string {
 }
 
 var breaks = strings.NewReplacer("\t", "", "\n", "", " ", "%20")
-
-// tracking matches URL parameters that track readers, by lower-case name.
-type tracking struct {
-	names    map[string][]string // required values: "" for any, "a*" for a prefix
-	prefixes []string            // of names
-}
 
 func compileTracking(c *documentParser, list []string) tracking {
 	t := tracking{names: make(map[string][]string)}
@@ -128,3 +123,9 @@ func (t tracking) is(pair string) bool {
 	}
 	return false
 }
+
+var (
+	isHost          = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:[0-9]{1,5})?$`).MatchString
+	isName          = regexp.MustCompile(`^[a-z0-9]{1,10}$`).MatchString
+	isDataAttribute = regexp.MustCompile(`^data-[a-z0-9-]{1,60}$`).MatchString
+)

@@ -102,3 +102,18 @@ var defaultRules = sync.OnceValue(func() *Rules {
 
 // MarshalJSON returns the whole rule set as a document for [Parse].
 func (r *Rules) MarshalJSON() ([]byte, error) { return json.Marshal(r.document) }
+
+// A pixel matches the URLs of tracking pixels. In the rules it is written as host and path prefix,
+// "pixel.example.org/b.gif", separated at the first slash. "*.example.org/" includes subdomains, and "*/~r/"
+// matches the path on any host.
+type pixel struct {
+	host  string // empty for any
+	below bool   // includes subdomains
+	path  string // begins with a slash
+}
+
+// tracking matches URL parameters that track readers, by lower-case name.
+type tracking struct {
+	names    map[string][]string // required values: "" for any, "a*" for a prefix
+	prefixes []string            // of names
+}

@@ -114,12 +114,6 @@ func (c *documentParser) set(path string, list []string, is func(string) bool, f
 	return m
 }
 
-var (
-	isHost          = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:[0-9]{1,5})?$`).MatchString
-	isName          = regexp.MustCompile(`^[a-z0-9]{1,10}$`).MatchString
-	isDataAttribute = regexp.MustCompile(`^data-[a-z0-9-]{1,60}$`).MatchString
-)
-
 func (c *documentParser) schemes(list []string) map[string]bool {
 	m := make(map[string]bool)
 	for i, scheme := range list {

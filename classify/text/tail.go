@@ -8,12 +8,6 @@ import (
 // maxTail bounds the bytes of a tail's text.
 const maxTail = 400
 
-// A tailStart is a position where a tail may begin: a line or a link.
-type tailStart struct {
-	html, text int  // offsets in the output
-	first      bool // nothing precedes it
-}
-
 // addTailStart records the current position as a possible start of a tail. Empty elements before it belong to
 // the tail.
 func addTailStart(c *cleaner) {

@@ -8,8 +8,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-type attribute struct{ name, value string }
-
 // readAttributes appends to list the kept attributes of z's current tag, with URLs made absolute; for an
 // image also attributes that help to identify it. Fixed attributes come last.
 func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name string) []attribute {

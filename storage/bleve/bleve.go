@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,3 +244,5 @@ func (x *Index) Close() error {
 	opened.Delete(x.scorch)
 	return errors.Join(x.swap(nil), closeBoth(x.bleve, x.lock))
 }
+
+func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }

@@ -1,6 +1,7 @@
 package bleve
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -113,4 +114,17 @@ func kindOf(spam, duplicate, muted bool) string {
 		kind += " muted"
 	}
 	return kind
+}
+
+// dayOf returns the day of t as a term.
+func dayOf(t time.Time) string { return sortable(storage.Day(t)) }
+
+// sortable formats t, to the microsecond, so that texts sort by time.
+func sortable(t time.Time) string { return fmt.Sprintf("%016x", uint64(t.UnixMicro())^sign) }
+
+// stampOf returns the day, the ID and the time of change of an item as one term, so that the terms of a day
+// are its stamps, ordered by ID. The NUL, which no ID contains, orders an ID before all IDs that it is a
+// prefix of.
+func stampOf(it *storage.Item) string {
+	return dayOf(it.FirstSeen) + it.ID + "\x00" + sortable(it.Changed)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,8 +73,6 @@ func Open(path string) (*Index, error) {
 	})
 	return x, nil
 }
-
-func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }
 
 func openLocked(path string) (upstream.Index, error) {
 	files, err := os.ReadDir(path)

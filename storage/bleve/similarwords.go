@@ -15,12 +15,6 @@ const (
 	maxMistaken = 20  // stems for a misspelled word
 )
 
-// A nearWord is a stem that matches in place of another.
-type nearWord struct {
-	frequency
-	likeness float64 // factor of the score, 0 to 1
-}
-
 // addCompletions adds the most frequent stems that start with w, the last of words.
 func (w *word) addCompletions(segs []*segment, words string) error {
 	const likeness = 0.7

@@ -15,16 +15,6 @@ import (
 	"feedmesh/storage"
 )
 
-// dayOf returns the day of t as a term.
-func dayOf(t time.Time) string { return sortable(storage.Day(t)) }
-
-// stampOf returns the day, the ID and the time of change of an item as one term, so that the terms of a day
-// are its stamps, ordered by ID. The NUL, which no ID contains, orders an ID before all IDs that it is a
-// prefix of.
-func stampOf(it *storage.Item) string {
-	return dayOf(it.FirstSeen) + it.ID + "\x00" + sortable(it.Changed)
-}
-
 // stampIn parses a term of stampOf.
 func stampIn(term string) (s storage.Stamp, err error) {
 	if len(term) < 2*timeLength+1 {
@@ -41,9 +31,6 @@ const timeLength = 16
 
 // sign is the bit whose inversion makes signed numbers sort as unsigned numbers.
 const sign = 1 << 63
-
-// sortable formats t, to the microsecond, so that texts sort by time.
-func sortable(t time.Time) string { return fmt.Sprintf("%016x", uint64(t.UnixMicro())^sign) }
 
 // timeOf parses a time from sortable.
 func timeOf(text string) (time.Time, error) {

@@ -200,3 +200,9 @@ func addTo(sums []float64, score float64, ids []uint32, some *roaring.Bitmap) {
 		sums[at] += score
 	}
 }
+
+// A nearWord is a stem that matches in place of another.
+type nearWord struct {
+	frequency
+	likeness float64 // factor of the score, 0 to 1
+}

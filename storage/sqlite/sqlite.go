@@ -28,6 +28,7 @@ type Store struct {
 	storyStore
 	markStore
 	recordStore
+	fenceStore
 }
 
 // Parts of a [Store].
@@ -38,6 +39,7 @@ type (
 	storyStore  struct{ *engine }
 	markStore   struct{ *engine }
 	recordStore struct{ *engine }
+	fenceStore  struct{ *engine }
 )
 
 // An engine opens connections to the file and runs transactions.
@@ -120,7 +122,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}}, nil
 }
 
 func pragmas(list string) func(*sqlite3.Conn) error {

@@ -69,3 +69,10 @@ func fullYear(value, digits int) (year int, ok bool) {
 	}
 	return value, digits == 4
 }
+
+// Range of years that any form may have. Other years need a form of RFC 822 or ISO 8601 with time and zone,
+// see [parser.isPlausible].
+const (
+	minYear = 1970
+	maxYear = 2100
+)

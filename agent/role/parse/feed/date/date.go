@@ -17,13 +17,6 @@ import (
 // spells out its time zone, has 70.
 const maxLength = 100
 
-// Range of years that any form may have. Other years need a form of RFC 822 or ISO 8601 with time and zone,
-// see [parser.isPlausible].
-const (
-	minYear = 1970
-	maxYear = 2100
-)
-
 // Parse returns the moment of a date in UTC, or false if s is not a date or is ambiguous. Without a zone the
 // date is in UTC, a day means its first moment, a month its first day. With true, the time is never zero.
 // Concurrent workers may call Parse.

@@ -28,9 +28,6 @@ type parser struct {
 // A numeral is a number with its count of digits.
 type numeral struct{ value, digits int }
 
-// dayHalf is am, pm or unspecified.
-type dayHalf uint8
-
 const (
 	anyHalf dayHalf = iota
 	beforeNoon
