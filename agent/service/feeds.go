@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/opml"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -123,4 +126,101 @@ func (s *Feeds) Export(ctx context.Context, _ wire.None) (wire.Document, error) 
 	var file bytes.Buffer
 	err = opml.Write(&file, "feedmesh", feeds)
 	return wire.Document{Type: wire.ExportFeeds.Type + "; charset=utf-8", Data: file.Bytes()}, err
+}
+
+// feedProblem returns the problem of a feed, nil if its last poll succeeded.
+func feedProblem(s *subjects.State) *wire.FeedProblem {
+	switch {
+	case s.Outcome == subjects.Gone:
+		return &wire.FeedProblem{
+			Summary: "The server reports that the feed is permanently gone.", Class: s.Class,
+			Advice: "It is no longer polled. Find its new address on the site, or remove it.",
+		}
+	case s.Failures == 0:
+		return nil
+	}
+	return &wire.FeedProblem{Summary: describeClass(s.Class, s.Status), Advice: remedies[s.Class].advice, Class: s.Class}
+}
+
+// describeClass describes a class of errors; status is the HTTP status or 0.
+func describeClass(class string, status int) string {
+	t, found := remedies[class]
+	switch {
+	case class == "":
+		return ""
+	case !found:
+		return "Error: " + class + "."
+	case statusDescriptions[status] != "":
+		return fmt.Sprintf("%s (HTTP %d).", statusDescriptions[status], status)
+	case status >= 300:
+		return fmt.Sprintf("%s (HTTP %d).", t.summary, status)
+	}
+	return t.summary + "."
+}
+
+// DescribePoll describes a poll, and the polls before it of which only the number is stored.
+func DescribePoll(p subjects.Poll) string {
+	switch p.UnchangedBefore {
+	case 0:
+		return describeLastPoll(p)
+	case 1:
+		return describeLastPoll(p) + " The poll before it brought nothing new."
+	}
+	return fmt.Sprintf("%s The %d polls before it brought nothing new.", describeLastPoll(p), p.UnchangedBefore)
+}
+
+func describeLastPoll(p subjects.Poll) string {
+	switch {
+	case p.Class != "":
+		return describeClass(p.Class, p.Status)
+	case p.Status == http.StatusNotModified:
+		return "Nothing new (HTTP 304)."
+	case p.Status == 0:
+		return "No answer."
+	}
+	return fmt.Sprintf("Document received (HTTP %d).", p.Status)
+}
+
+// statusDescriptions are more precise than the class for the most frequent statuses.
+var statusDescriptions = map[int]string{
+	401: "The server requires a user and a password",
+	403: "The server denies access",
+	404: "The address does not exist",
+	429: "The server limits the rate of requests",
+}
+
+// A remedy describes an error, without the full stop, and the advice for it.
+type remedy struct{ summary, advice string }
+
+// retryAdvice is the advice for temporary errors.
+const retryAdvice = "The error is usually temporary. The feed is retried, with increasing delays."
+
+// remedies has a remedy for each class of fetch errors and each kind of parse errors.
+var remedies = map[string]remedy{
+	string(fetch.ClassBlocked):  {"The address is in a blocked network", "If it is in your own network, allow it with --allow-net. Otherwise remove the feed."},
+	string(fetch.ClassAddress):  {"The address is invalid", "Add the correct address and remove this feed."},
+	string(fetch.ClassDNS):      {"The host name does not resolve", "The site may have moved or closed. If the error lasts for weeks, remove the feed."},
+	string(fetch.ClassResolver): {"The DNS lookup failed", "Check the DNS of this machine if other feeds fail as well. " + retryAdvice},
+	string(fetch.ClassProxy):    {"No configured proxy works", "Check the proxies, or choose another proxy in the settings of the feed."},
+	string(fetch.ClassBotBlock): {"The server blocks automated requests", "Try another user agent or a proxy in its settings, or contact the site."},
+	string(fetch.ClassLogin):    {"The server requires a login", "Set a user and a password in its settings."},
+	string(fetch.ClassConnect):  {"The connection failed", retryAdvice},
+	string(fetch.ClassTLS):      {"The TLS certificate or handshake is invalid", "The site must fix this. If the address begins with http, the site may have dropped it: add it with https."},
+	string(fetch.ClassTimeout):  {"The request timed out", retryAdvice},
+	string(fetch.ClassReset):    {"The connection was reset", retryAdvice},
+	string(fetch.ClassRedirect): {"It redirects too often, or to an invalid address", "Open the address in a browser and add the final address."},
+	string(fetch.ClassClient):   {"The server rejects the request", "Find the new address of the feed on its site. If access is denied, try a password, another user agent or a proxy. Rate limits are respected automatically."},
+	string(fetch.ClassServer):   {"The server failed", retryAdvice},
+	string(fetch.ClassStatus):   {"The server returned an unexpected status", retryAdvice},
+	string(fetch.ClassTooLarge): {"The document is too large", "Raise --crawl-max-body to read it."},
+	string(fetch.ClassEncoding): {"The document does not match its Content-Encoding", retryAdvice},
+
+	string(feed.Empty):     {"The document is empty", retryAdvice},
+	string(feed.WebPage):   {"The document is a web page, not a feed", "Look for the site's feeds with its address; the feed may have moved."},
+	string(feed.Challenge): {"The document is a login or a bot check, not a feed", "Try another user agent, a password or a proxy in its settings."},
+	string(feed.OtherJSON): {"The document is JSON, but not a feed", "Look for the site's feeds with its address."},
+	string(feed.OtherXML):  {"The document is XML, but not a feed", "If it is a list of feeds, import it. Otherwise look for the site's feeds with its address."},
+	string(feed.Other):     {"The document is not a feed", "Look for the site's feeds with its address."},
+	string(feed.Broken):    {"The feed is malformed and can't be read", "The site must fix it. " + retryAdvice},
+	string(feed.TooDeep):   {"The document is nested too deeply", "Report it to the site; the limit protects the parser."},
 }

@@ -2,10 +2,12 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -131,3 +133,150 @@ func applyRequest(c wire.FeedChange, r *storage.Request) (problems []FieldError)
 
 // maxHeaders is the maximum number of custom headers of a feed.
 const maxHeaders = 32
+
+// Bounds of a step, which keep every request short.
+const (
+	bulkBatchSize  = 500 // feeds read and published together
+	bulkTimeout    = 4 * time.Second
+	maxBulkReasons = 20 // reasons returned
+	MaxBulks       = 2  // concurrent steps of a process
+)
+
+// Bulk changes many feeds.
+type Bulk struct {
+	feeds *Feeds
+	Slots chan struct{} // semaphore of concurrent steps
+}
+
+// newBulk returns a Bulk.
+func newBulk(f *Feeds) *Bulk { return &Bulk{f, make(chan struct{}, MaxBulks)} }
+
+// invalidBulk is the error of an invalid change.
+func invalidBulk(format string, args ...any) error {
+	return errorf(KindInvalid, "can't be done to many feeds: "+format, args...)
+}
+
+// checkBulk validates the change and normalizes its tags.
+func checkBulk(b *wire.BulkChange) error {
+	switch {
+	case (len(b.IDs) == 0) == (b.Filter == nil):
+		return invalidBulk("name feeds by IDs or by a filter, one of them")
+	case b.Filter != nil && *b.Filter == wire.FeedFilter{} && !b.All:
+		return invalidBulk("the filter narrows nothing: set all if all feeds are meant")
+	case (b.Action == wire.ActionTag || b.Action == wire.ActionUntag) == (len(b.Tags) == 0):
+		return invalidBulk("tags are needed to tag and untag, and for nothing else")
+	}
+	for i, tag := range b.Tags {
+		if b.Tags[i] = strings.Join(strings.Fields(tag), " "); b.Tags[i] == "" || len(b.Tags[i]) > maxTag {
+			return invalidBulk("%.50q is no tag: it must have 1 to %d bytes", tag, maxTag)
+		}
+	}
+	return nil
+}
+
+// Change applies one step of a bulk change. It returns an error of [KindInvalid] if the change is invalid and of
+// [KindBusy] if too many steps run.
+func (s *Bulk) Change(ctx context.Context, in wire.ChangeFeedsRequest) (wire.BulkResult, error) {
+	b := in.Body
+	if err := checkBulk(&b); err != nil {
+		return wire.BulkResult{}, err
+	}
+	if b.DryRun {
+		n, err := s.countSelected(ctx, b)
+		return wire.BulkResult{Found: n}, err
+	}
+	select {
+	case s.Slots <- struct{}{}:
+		defer func() { <-s.Slots }()
+	default:
+		return wire.BulkResult{}, errorf(KindBusy, "%d bulk changes are running on this node, retry when one has finished", MaxBulks)
+	}
+	var done wire.BulkResult
+	for until := time.Now().Add(bulkTimeout); ; {
+		feeds, next, err := s.selectBatch(ctx, b)
+		if err != nil {
+			return done, err
+		}
+		if err := s.changeBatch(ctx, b, feeds, &done); err != nil {
+			return done, err
+		}
+		if b.After, done.Next = next, next; next == "" || time.Now().After(until) {
+			return done, nil
+		}
+	}
+}
+
+// selectBatch returns the next batch of selected feeds, and the cursor of the batch after it.
+func (s *Bulk) selectBatch(ctx context.Context, b wire.BulkChange) ([]storage.Feed, string, error) {
+	if b.Filter != nil {
+		return s.feeds.scan(ctx, wire.FeedSearch{FeedFilter: *b.Filter, Sort: "url", After: b.After, Limit: bulkBatchSize})
+	}
+	after, err := placeOf(storage.FeedsByURL, b.After)
+	if err != nil {
+		return nil, "", err
+	}
+	feeds, err := s.feeds.Store.FindFeeds(ctx, storage.FeedQuery{IDs: b.IDs, After: after, Limit: bulkBatchSize})
+	if err != nil || len(feeds) < bulkBatchSize {
+		return feeds, "", err
+	}
+	return feeds, feeds[len(feeds)-1].URL, nil
+}
+
+func (s *Bulk) countSelected(ctx context.Context, b wire.BulkChange) (int64, error) {
+	if b.Filter != nil {
+		return s.feeds.count(ctx, *b.Filter)
+	}
+	counts, err := s.feeds.Store.CountFeeds(ctx, storage.FeedQuery{IDs: b.IDs})
+	return counts.Feeds, err
+}
+
+// changeBatch applies the action to a batch of feeds and publishes all changes to the schedule in one
+// message. A feed that was removed meanwhile counts as failed.
+func (s *Bulk) changeBatch(ctx context.Context, b wire.BulkChange, feeds []storage.Feed, done *wire.BulkResult) error {
+	var news []subjects.Observation
+	for _, f := range feeds {
+		outcome, err := s.changeFeed(ctx, b, f)
+		switch {
+		case errors.Is(err, storage.ErrNotFound) || KindOf(err) == KindInvalid:
+			if done.Failed++; len(done.Reasons) < maxBulkReasons {
+				done.Reasons = append(done.Reasons, wire.FeedFailure{ID: f.ID, Why: err.Error()})
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		done.Done++
+		if outcome != "" {
+			news = append(news, observation(f.ID, "", outcome))
+		}
+	}
+	if len(news) == 0 {
+		return nil
+	}
+	return publishObservations(ctx, s.feeds.Mesh, news...)
+}
+
+// changeFeed applies the action to a feed, and returns the outcome to publish to the schedule; "" for none.
+func (s *Bulk) changeFeed(ctx context.Context, b wire.BulkChange, f storage.Feed) (subjects.Outcome, error) {
+	settings := f.Settings()
+	switch b.Action {
+	case wire.ActionRefresh:
+		return subjects.Refresh, nil
+	case wire.ActionRemove:
+		_, err := s.feeds.Remove(ctx, wire.ByID{ID: f.ID})
+		return "", err
+	case wire.ActionPin, wire.ActionUnpin:
+		settings.Pinned = b.Action == wire.ActionPin
+	case wire.ActionTag:
+		if settings = settings.WithTags(b.Tags, nil); len(settings.Tags) > MaxTags {
+			return "", invalidBulk("it would have more than %d tags", MaxTags)
+		}
+	case wire.ActionUntag:
+		settings = settings.WithTags(nil, b.Tags)
+	}
+	if settings.Pinned == f.Pinned && slices.Equal(settings.Tags, f.Tags) {
+		return "", nil
+	}
+	_, err := s.feeds.Store.SetFeed(ctx, f.ID, settings)
+	return subjects.Changed, err
+}

@@ -1,13 +1,18 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
@@ -148,4 +153,140 @@ func parseScanCursor(s string) (m storage.MarkedItem, err error) {
 		return m, storage.ErrBadCursor
 	}
 	return m, nil
+}
+
+// A highlighter finds the words of a text that match a query.
+type highlighter struct {
+	stems    map[string]bool
+	prefixes []string     // of prefix terms
+	fuzzy    []query.Word // matched with typing errors
+}
+
+// newHighlighter returns a highlighter for a query; nearly allows typing errors.
+func newHighlighter(where query.Node, nearly bool) *highlighter {
+	m := &highlighter{stems: map[string]bool{}}
+	for _, t := range query.Texts(where) {
+		words := t.QueryWords()
+		for i, w := range words {
+			m.stems[w.Stem] = true
+			goesOn := t.Form == query.Prefix && i == len(words)-1
+			if nearly && t.Form != query.Phrase && !goesOn && query.MaxEdits(w.Text) > 0 {
+				m.fuzzy = append(m.fuzzy, w)
+			}
+		}
+		if t.Form == query.Prefix {
+			begin, ends := query.PrefixStems(t.Words)
+			m.prefixes = append(m.prefixes, begin)
+			for _, stem := range ends {
+				m.stems[stem] = true
+			}
+		}
+	}
+	return m
+}
+
+// matcher returns a function that reports whether a word of the text s matches.
+func (m *highlighter) matcher(s string) func(text.Word) bool {
+	if len(m.stems) == 0 {
+		return func(text.Word) bool { return false }
+	}
+	var hits []query.Word
+	matched := map[string]bool{}
+	for _, w := range query.Words(s) {
+		is, seen := matched[w.Stem]
+		if !seen {
+			is = m.matches(w.Stem)
+			matched[w.Stem] = is
+		}
+		if is {
+			hits = append(hits, w)
+		}
+	}
+	// In languages indexed by pairs of characters, a character matches with every pair that contains it.
+	return func(w text.Word) bool {
+		i, _ := slices.BinarySearchFunc(hits, w.Start, func(hit query.Word, start int) int { return cmp.Compare(hit.End, start+1) })
+		return i < len(hits) && hits[i].Start < w.End
+	}
+}
+
+func (m *highlighter) matches(stem string) bool {
+	return m.stems[stem] ||
+		slices.ContainsFunc(m.prefixes, func(begin string) bool { return strings.HasPrefix(stem, begin) }) ||
+		slices.ContainsFunc(m.fuzzy, func(w query.Word) bool { return query.WithinEdits(w.Stem, stem, query.MaxEdits(w.Text)) })
+}
+
+// A cursor is a position in search results. All pages are evaluated at the time of the first: "age:<2d" and
+// freshness count from it.
+type cursor struct {
+	at      time.Time // whole minutes
+	engine  string    // cursor of the index or the store; empty: the first page
+	byStore bool
+}
+
+// maxSkew is the tolerated clock difference of nodes that serve pages of one search.
+const maxSkew = time.Hour
+
+func (c cursor) String() string {
+	if c.engine == "" {
+		return ""
+	}
+	kind := ""
+	if c.byStore {
+		kind = wire.ByStore
+	}
+	return strconv.FormatInt(c.at.Unix()/60, 36) + "." + kind + "." + c.engine
+}
+
+// readCursor parses a cursor; an empty cursor starts a search now. It returns [storage.ErrBadCursor] if it is
+// invalid.
+func readCursor(s string, now time.Time) (cursor, error) {
+	if s == "" {
+		return cursor{at: now.UTC().Truncate(time.Minute)}, nil
+	}
+	at, rest, _ := strings.Cut(s, ".")
+	kind, engine, _ := strings.Cut(rest, ".")
+	minutes, err := strconv.ParseInt(at, 36, 32)
+	c := cursor{at: time.Unix(minutes*60, 0).UTC(), engine: engine, byStore: kind == wire.ByStore}
+	if err != nil || minutes < 0 || c.at.After(now.Add(maxSkew)) || engine == "" || kind != "" && kind != wire.ByStore {
+		return cursor{}, storage.ErrBadCursor
+	}
+	return c, nil
+}
+
+// similarItems is the number of hits requested, enough to keep one of each story.
+const similarItems = 60
+
+// Similar returns items with content similar to that of the given item.
+func (s *Search) Similar(ctx context.Context, in wire.ListSimilarRequest) (wire.Similar, error) {
+	item, err := storage.ItemByID(ctx, s.Store, in.ID)
+	if err != nil {
+		return wire.Similar{}, fmt.Errorf("item %s: %w", in.ID, err)
+	}
+	hits, err := s.similarHits(ctx, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML)})
+	if err != nil {
+		return wire.Similar{}, fmt.Errorf("find items similar to %s: %w", in.ID, err)
+	}
+	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false))
+	if err != nil {
+		return wire.Similar{}, err
+	}
+	similar := wire.Similar{Items: []wire.FoundItem{}}
+	seen := map[string]bool{}
+	for _, other := range items {
+		// The index may be behind the store.
+		sameStory := other.StoryID != "" && (other.StoryID == item.StoryID || seen[other.StoryID])
+		if sameStory || other.Spam || other.DuplicateOf != "" || item.DuplicateOf == other.ID || len(similar.Items) == in.Limit {
+			continue
+		}
+		seen[other.StoryID] = true
+		similar.Items = append(similar.Items, other)
+	}
+	return similar, nil
+}
+
+func (s *Search) similarHits(ctx context.Context, item storage.IndexItem) ([]storage.Hit, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	hits, err := s.Index.Similar(indexCtx, item, similarItems)
+	return hits, asUnavailable(ctx, err)
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 	_ "time/tzdata" // for systems without time zone data, such as containers
 
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // ParseZone returns the time zone of an IANA name; UTC for "".
@@ -101,4 +103,157 @@ func most(counts map[string]int64) []wire.NamedCount {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// statusPartTimeout is the timeout of each part of a status.
+const statusPartTimeout = 3 * time.Second
+
+// Status is the state of the mesh and of this process.
+type Status struct{ *core }
+
+// Get returns the state of the mesh. A part that does not answer is listed in Problems, and the others are
+// returned nevertheless.
+func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
+	st := wire.Status{Version: s.Version}
+	collect := func(what string, part func(ctx context.Context) error) {
+		partCtx, cancel := context.WithTimeout(ctx, statusPartTimeout)
+		defer cancel()
+		if err := part(partCtx); err != nil {
+			st.Problems = append(st.Problems, fmt.Sprintf("%s: %v", what, err))
+		}
+	}
+	var counts storage.Counts
+	collect("store", func(ctx context.Context) (err error) {
+		counts, err = s.Store.CountFeeds(ctx, storage.FeedQuery{})
+		return err
+	})
+	collect("index", func(ctx context.Context) (err error) { st.Indexed, err = s.Index.Count(ctx); return err })
+	collect("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
+	collect("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
+	collect("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
+	collect("schedule", func(ctx context.Context) (err error) {
+		st.Feeds, err = feedCountsFrom(st.Active, func() (*stateSnapshot, error) { return s.states(ctx) })
+		return err
+	})
+	st.Feeds.Stored, st.Items = counts.Feeds, counts.Items
+	return st, ctx.Err()
+}
+
+// CountFeeds counts the feeds in the schedule by state. The caller adds the number of stored feeds.
+func CountFeeds(ctx context.Context, m Mesh) (wire.FeedCounts, error) {
+	leases, err := m.Leases(ctx)
+	if err != nil {
+		return wire.FeedCounts{}, err
+	}
+	return feedCountsFrom(leases, func() (*stateSnapshot, error) { return readStates(ctx, m, time.Time{}) })
+}
+
+// feedCountsFrom returns the counts that the active schedule publishes in its lease. Without them, as after a
+// start or with an older schedule, it counts the state of each feed.
+func feedCountsFrom(leases map[string]subjects.Lease, read func() (*stateSnapshot, error)) (wire.FeedCounts, error) {
+	if published := leases[subjects.ScheduleLease].Feeds; published != nil {
+		return feedCounts(*published), nil
+	}
+	all, err := read()
+	if err != nil {
+		return wire.FeedCounts{}, err
+	}
+	return feedCounts(all.counts), nil
+}
+
+// feedCounts converts the schedule's counts.
+func feedCounts(c subjects.ScheduleCounts) wire.FeedCounts {
+	return wire.FeedCounts{Polled: c.Polled, Failing: c.Failing, Gone: c.Gone, InFlight: c.InFlight}
+}
+
+// Readiness returns the health of each dependency of this process.
+func (s *Status) Readiness(ctx context.Context) []wire.Check {
+	return append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
+}
+
+const (
+	// TodayAge is the maximum age of cached counts of the current day.
+	TodayAge = time.Minute
+
+	// PastAge is the maximum age of cached counts of a past day. Only corrections and relabels change them.
+	PastAge = 10 * time.Minute
+
+	// maxCachedDays is the capacity of the cache, some kilobytes a day: enough for the days of a few time
+	// zones.
+	maxCachedDays = 400
+)
+
+// activityCache caches the item counts of days, since counting scans all items. The zero value is empty. One
+// goroutine counts at a time; concurrent requests wait for the lock and then use its result.
+type activityCache struct {
+	once    sync.Once
+	token   chan struct{} // buffered; its token is the lock, which can be awaited with a context
+	entries map[dayKey]day
+}
+
+type dayKey struct {
+	zone  string
+	begin int64 // in Unix seconds
+}
+
+// A day is the item counts of one day.
+type day struct {
+	storage.Activity
+	begin   time.Time
+	counted time.Time
+}
+
+// lock waits for the lock and returns the function that releases it.
+func (c *activityCache) lock(ctx context.Context) (done func(), err error) {
+	c.once.Do(func() {
+		c.token = make(chan struct{}, 1)
+		c.token <- struct{}{}
+	})
+	select {
+	case <-c.token:
+		return func() { c.token <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// days returns the counts of the last n days in a time zone, oldest first.
+func (c *activityCache) days(ctx context.Context, store storage.Activities, n int, now time.Time, zone *time.Location) ([]day, error) {
+	done, err := c.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if c.entries == nil || len(c.entries)+n > maxCachedDays {
+		c.entries = map[dayKey]day{}
+	}
+	year, month, today := now.In(zone).Date()
+	list := make([]day, n)
+	for i := range list {
+		begin := time.Date(year, month, today-n+1+i, 0, 0, 0, 0, zone)
+		end := time.Date(year, month, today-n+2+i, 0, 0, 0, 0, zone)
+		if list[i], err = c.day(ctx, store, begin, end, now, zone); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// day returns the counts of one day from the cache, or counts them.
+func (c *activityCache) day(ctx context.Context, store storage.Activities, begin, end, now time.Time, zone *time.Location) (day, error) {
+	key := dayKey{zone.String(), begin.Unix()}
+	cached, is := c.entries[key]
+	fresh := PastAge
+	if cached.counted.Before(end.Add(PastAge)) { // counted before all items of the day were stored
+		fresh = TodayAge
+	}
+	if is && now.Sub(cached.counted) < fresh {
+		return cached, nil
+	}
+	found, err := store.Activity(ctx, begin, end, zone)
+	if err != nil {
+		return day{}, err
+	}
+	c.entries[key] = day{found, begin, now}
+	return c.entries[key], nil
 }

@@ -1,0 +1,263 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/node"
+	"feedmesh/agent/wire"
+	"feedmesh/config"
+)
+
+// A doctorCommand checks a node and its dependencies.
+type doctorCommand struct {
+	query
+	Data   string           `placeholder:"DIR" help:"Data folder to check; by default ./data if the node is on this machine."`
+	Listen string           `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; checked if no node responds."`
+	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to check."`
+	config.NATSLogin
+	Store     config.Address `placeholder:"URL" help:"PostgreSQL to check."`
+	Search    config.Address `placeholder:"URL" help:"Meilisearch to check."`
+	SearchKey config.Secret  `placeholder:"SECRET" help:"API key for Meilisearch. @FILE reads it from a file."`
+}
+
+// Help implements kong's HelpProvider.
+func (doctorCommand) Help() string {
+	return `Before the first start, and to diagnose problems:
+
+    agent doctor
+
+A member of a mesh:
+
+    agent doctor --nats nats://host:4222 --store postgres://user@host/db --search meilisearch://host:7700
+
+The exit code is 1 if a check failed.`
+}
+
+// Run implements the command.
+func (c *doctorCommand) Run(ctx context.Context, p *program) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	checks, answers := checkAPI(ctx, client, c.API)
+	if !answers {
+		checks = append(checks, checkPort(c.Listen))
+	}
+	if c.Data != "" {
+		checks = append(checks, checkData(c.Data)...)
+	} else if isLocal(c.API) {
+		checks = append(checks, checkData("./data")...)
+	}
+	checks = append(checks, checkNATS(c.NATS, c.NATSLogin)...)
+	if c.Store != "" {
+		checks = append(checks, checkEngine(ctx, "store", c.Store, node.CheckStore))
+	}
+	if c.Search != "" {
+		checks = append(checks, checkEngine(ctx, "search", c.Search, func(ctx context.Context, search config.Address) error {
+			return node.CheckSearch(ctx, search, c.SearchKey)
+		}))
+	}
+	checks = append(checks, checkDNS(ctx, p.lookup))
+	err = c.print(p, checks, func(pg *page) {
+		pg.table(func(row func(...any)) {
+			for _, check := range checks {
+				row(verdict(check), check.Name, check.Detail)
+			}
+		})
+	})
+	for _, check := range checks {
+		if !check.OK {
+			return exitError{errReported, exitFailure}
+		}
+	}
+	return err
+}
+
+func verdict(c wire.Check) string {
+	if c.OK {
+		return "ok"
+	}
+	return "FAILED"
+}
+
+// checkTimeout is the timeout of one check.
+const checkTimeout = 5 * time.Second
+
+func passedCheck(name, format string, args ...any) wire.Check {
+	return wire.Check{Name: name, OK: true, Detail: fmt.Sprintf(format, args...)}
+}
+
+func failedCheck(name, format string, args ...any) wire.Check {
+	return wire.Check{Name: name, Detail: fmt.Sprintf(format, args...)}
+}
+
+// checkAPI checks a node's API and its readiness. It reports whether a node responds.
+func checkAPI(ctx context.Context, api *client.Client, address string) (checks []wire.Check, answers bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
+	defer cancel()
+	ready, err := api.Ready(ctx)
+	var refusal *client.Problem
+	switch {
+	case errors.As(err, &refusal):
+		return []wire.Check{failedCheck("api", "%v: give the node's token with --token or FEEDMESH_TOKEN", err), checkClock(time.Time{}, time.Now())}, true
+	case errors.Is(err, context.DeadlineExceeded):
+		return []wire.Check{failedCheck("api", "%s accepts connections but does not respond: check the node's log, or restart it", address)}, true
+	case err != nil:
+		return []wire.Check{failedCheck("api", "%v", err), checkClock(time.Time{}, time.Now())}, false
+	}
+	checks = []wire.Check{passedCheck("api", "%s responds", address), checkClock(ready.At, time.Now())}
+	for _, c := range ready.Checks {
+		c.Name = "node: " + c.Name
+		if !c.OK {
+			c.Detail += ": check the node's log"
+		}
+		checks = append(checks, c)
+	}
+	return checks, true
+}
+
+// earliestDate is before the program's release: an earlier clock is wrong.
+var earliestDate = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// checkClock compares this machine's clock with the node's time, unless that is zero.
+func checkClock(node, now time.Time) wire.Check {
+	const tolerance = 5 * time.Second // the time of a header is in whole seconds, plus network delay
+	switch {
+	case now.Before(earliestDate):
+		return failedCheck("clock", "this machine's date is %s: set its clock, or enable NTP", now.Format(time.DateOnly))
+	case node.IsZero():
+		return passedCheck("clock", "%s", now.UTC().Format(time.RFC3339))
+	case now.Sub(node).Abs() > tolerance:
+		return failedCheck("clock", "this machine's clock and the node's differ by %v: enable NTP on both", now.Sub(node).Round(time.Second))
+	}
+	return passedCheck("clock", "in sync with the node")
+}
+
+// checkPort checks that a node could listen on the address.
+func checkPort(address string) wire.Check {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		l.Close()
+		return passedCheck("port", "%s is free", address)
+	case errors.Is(err, syscall.EACCES):
+		return failedCheck("port", "permission denied to listen on %s: choose a port above 1023 with --listen", address)
+	}
+	return failedCheck("port", "listen on %s: %v: stop the program that uses it, or choose another address with --listen", address, err)
+}
+
+// checkData checks that a node could write files in a folder. If the folder does not exist, its nearest
+// existing parent is checked.
+func checkData(dir string) []wire.Check {
+	at := dir
+	for {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() {
+			return []wire.Check{failedCheck("data", "%s is not a folder: choose another with --data", at)}
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return []wire.Check{failedCheck("data", "%v: choose another folder with --data", err)}
+		}
+		at = filepath.Dir(filepath.Clean(at))
+	}
+	file, err := os.CreateTemp(at, ".feedmesh-doctor-*")
+	if err != nil {
+		return []wire.Check{failedCheck("data", "%v: make the folder writable for this user, or choose another with --data", err)}
+	}
+	file.Close()
+	os.Remove(file.Name())
+	return []wire.Check{passedCheck("data", "%s is writable", dir), checkDisk(dir, at)}
+}
+
+// minFreeBytes is the free disk space below which the check fails.
+const minFreeBytes = 1 << 30
+
+func checkDisk(dir, at string) wire.Check {
+	free, err := node.FreeBytes(at)
+	switch {
+	case err != nil:
+		return failedCheck("disk", "read free disk space of %s: %v", dir, err)
+	case free < minFreeBytes:
+		return failedCheck("disk", "only %v free for %s: free at least 1GB, or choose another folder with --data", config.Bytes(free>>20<<20), dir)
+	}
+	return passedCheck("disk", "%v free for %s", config.Bytes(free>>30<<30), dir)
+}
+
+// checkNATS checks each NATS server and its JetStream.
+func checkNATS(servers []config.Address, login config.NATSLogin) (checks []wire.Check) {
+	for _, server := range servers {
+		checks = append(checks, checkServer(server, login))
+	}
+	return checks
+}
+
+func checkServer(server config.Address, login config.NATSLogin) wire.Check {
+	conn, err := node.ConnectNATS([]config.Address{server}, login, nats.Timeout(checkTimeout), nats.Name("feedmesh doctor"))
+	if err != nil {
+		return failedCheck("nats", "%v: %v", server, err)
+	}
+	defer conn.Close()
+	js, err := jetstream.NewWithDomain(conn, login.NATSDomain)
+	if login.NATSDomain == "" {
+		js, err = jetstream.New(conn)
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+		defer cancel()
+		_, err = js.AccountInfo(ctx)
+	}
+	if err != nil {
+		return failedCheck("nats", "JetStream is not available on %v: %v: start the server with -js, and check the account's permissions", server, err)
+	}
+	return passedCheck("nats", "%v responds, with JetStream", server)
+}
+
+// checkEngine connects to a store or index.
+func checkEngine(ctx context.Context, name string, address config.Address, try func(context.Context, config.Address) error) wire.Check {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if err := try(ctx, address); err != nil {
+		return failedCheck(name, "%v", err)
+	}
+	return passedCheck(name, "%v responds", address)
+}
+
+// checkDNS resolves a name that always exists.
+func checkDNS(ctx context.Context, lookup func(context.Context, string) ([]string, error)) wire.Check {
+	const name = "example.com"
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if _, err := lookup(ctx, name); err != nil {
+		return failedCheck("dns", "%v: feeds cannot be fetched; check this machine's network and resolver", err)
+	}
+	return passedCheck("dns", "%s resolves", name)
+}
+
+// isLocal reports whether a URL's host is this machine.
+func isLocal(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"feedmesh/agent/wire"
+	"feedmesh/config"
+)
+
+func TestDoctor_AllChecksPass(t *testing.T) {
+	w := newTestbed(t)
+	s := w.do(t, "doctor", "--data", t.TempDir())
+	s.check(t, 0, "ok  api          "+w.URL+" responds", "")
+	s.check(t, 0, "ok  clock        in sync with the node", "")
+	s.check(t, 0, "ok  node: store", "")
+	s.check(t, 0, "ok  dns          example.com resolves", "")
+	w.do(t, "doctor", "--json", "--data", t.TempDir()).check(t, 0, `[{"name":"api","ok":true,`, "")
+}
+
+func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
+	w := newTestbed(t)
+	w.checks = []wire.Check{{Name: "store", Detail: "the file is gone " + escape}}
+	s := w.do(t, "doctor", "--data", write(t, "file", ""), "--nats", "nats://u:s3cret@127.0.0.1:1",
+		"--store", "postgres://u:s3cret@127.0.0.1:1/d", "--search", "meilisearch://127.0.0.1:1")
+	s.check(t, 1, "FAILED  node: store  the file is gone", "")
+	s.check(t, 1, "is not a folder: choose another with --data", "")
+	s.check(t, 1, "nats://(hidden)@127.0.0.1:1: connect to the NATS server of --nats: ", "")
+	s.check(t, 1, "FAILED  store        open database \"d\" at 127.0.0.1:1 as \"u\": the server can't be reached: check that it runs", "")
+	s.check(t, 1, "FAILED  search       the Meilisearch at http://127.0.0.1:1 is unavailable; check that it runs", "")
+	if strings.Contains(s.out+s.err, "s3cret") {
+		t.Errorf("it prints a secret: %s%s", s.out, s.err)
+	}
+
+	p := &program{lookup: func(context.Context, string) ([]string, error) { return nil, errors.New("no resolver") }}
+	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 1, "FAILED  dns", "")
+}
+
+func TestDoctor_ChecksPortWithoutNode(t *testing.T) {
+	isolate(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	args := []string{"doctor", "--api", "http://127.0.0.1:1", "--data", t.TempDir(), "--listen"}
+	do(t, "", append(args, l.Addr().String())...).check(t, 1, "FAILED  port", "")
+	s := do(t, "", append(args, "127.0.0.1:0")...)
+	s.check(t, 1, "127.0.0.1:0 is free", "")
+	s.check(t, 1, "is one running? start one with: agent", "")
+}
+
+func TestDoctor_SkipsDataOfRemoteNode(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://127.0.0.1:8080": true, "http://localhost": true, "http://[::1]:80": true, "http://pi.example:8080": false, "::": false,
+	} {
+		if got := isLocal(address); got != want {
+			t.Errorf("isLocal(%q) is %v", address, got)
+		}
+	}
+}
+
+func TestCheckData_LeavesNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range checkData(filepath.Join(dir, "not", "there", "yet")) {
+		if !c.OK {
+			t.Errorf("%s: %s", c.Name, c.Detail)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("it left %v", files)
+	}
+	if os.Getuid() == 0 {
+		return // root can write anywhere
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if c := checkData(dir)[0]; c.OK {
+		t.Error("a folder that may not be written to passes")
+	}
+}
+
+func TestCheckClock(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	cases := []struct {
+		node, now time.Time
+		ok        bool
+	}{
+		{time.Time{}, now, true},
+		{now.Add(-3 * time.Second), now, true},
+		{now.Add(time.Minute), now, false},
+		{time.Time{}, time.Unix(0, 0), false},
+	}
+	for _, c := range cases {
+		if got := checkClock(c.node, c.now); got.OK != c.ok {
+			t.Errorf("node %v, here %v: %v", c.node, c.now, got)
+		}
+	}
+}
+
+func TestCheckNATS_RequiresJetStream(t *testing.T) {
+	for _, js := range []bool{true, false} {
+		s, err := server.NewServer(&server.Options{
+			Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: js, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		defer s.Shutdown()
+		if !s.ReadyForConnections(10 * time.Second) {
+			t.Fatal("the NATS server does not start")
+		}
+		if c := checkNATS([]config.Address{config.Address(s.ClientURL())}, config.NATSLogin{}); len(c) != 1 || c[0].OK != js {
+			t.Errorf("with JetStream %v: %+v", js, c)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package command
+
+import (
+	"strings"
+
+	"feedmesh/agent/client"
+	"feedmesh/config"
+	"feedmesh/storage"
+)
+
+// A remote holds the address and token of the node that a command queries.
+type remote struct {
+	API   string        `name:"api" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of a node's API."`
+	Token config.Secret `placeholder:"SECRET" help:"API token. @FILE reads it from a file."`
+}
+
+func (r remote) client() (*client.Client, error) {
+	c, err := client.NewClient(r.API, string(r.Token))
+	if err != nil {
+		return nil, usageError("--api: %w", err)
+	}
+	return c, nil
+}
+
+// A query is a command that queries a node and prints the response.
+type query struct {
+	remote
+	JSON bool `name:"json" help:"Print the API's JSON response."`
+}
+
+// print prints the response as JSON with --json, else as text.
+func (q query) print(p *program, answer any, text func(*page)) error {
+	if q.JSON {
+		return p.printJSON(answer)
+	}
+	text(p.page())
+	return nil
+}
+
+// feedID returns the ID of a feed given by its ID or its URL.
+func feedID(arg string) (string, error) {
+	if arg == "" {
+		return "", usageError("feed is empty: give its ID or URL")
+	}
+	if !strings.ContainsAny(arg, ".:/") {
+		return arg, nil
+	}
+	url, err := storage.CanonicalURL(arg)
+	if err != nil {
+		return "", exitError{err, exitUsage}
+	}
+	return storage.FeedID(url), nil
+}

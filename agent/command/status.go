@@ -1,0 +1,89 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
+	"feedmesh/config"
+)
+
+// A statusCommand prints the status of the mesh.
+type statusCommand struct{ query }
+
+// Help implements kong's HelpProvider.
+func (statusCommand) Help() string {
+	return `The number of searchable items:
+
+    agent status --json | jq .indexed`
+}
+
+// Run implements the command.
+func (c *statusCommand) Run(ctx context.Context, p *program) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	status, err := client.Call(ctx, api, wire.GetStatus, wire.None{})
+	if err != nil {
+		return err
+	}
+	return c.print(p, status, func(pg *page) { showStatus(pg, status, time.Now()) })
+}
+
+func showStatus(pg *page, s wire.Status, now time.Time) {
+	pg.table(func(row func(...any)) {
+		f := s.Feeds
+		row("version", s.Version)
+		row("feeds", fmt.Sprintf("%d stored, %d polled, %d failing, %d gone, %d being polled", f.Stored, f.Polled, f.Failing, f.Gone, f.InFlight))
+		row("items", fmt.Sprintf("%d stored, %d searchable", s.Items, s.Indexed))
+	})
+	for _, problem := range s.Problems {
+		pg.printf("PROBLEM: %s\n", problem)
+	}
+	pg.printf("\n")
+	pg.table(func(row func(...any)) {
+		row("QUEUE", "TASKS", "OLDEST", "SIZE", "FULL")
+		for _, q := range s.Queues {
+			oldest := "-"
+			if q.Tasks > 0 {
+				oldest = (time.Duration(q.Oldest) * time.Second).String()
+			}
+			row(q.Queue, q.Tasks, oldest, size(int64(q.Bytes)), fmt.Sprintf("%.0f %%", q.Fill*100))
+		}
+	})
+	pg.printf("\n")
+	pg.table(func(row func(...any)) {
+		row("AGENT", "HOST", "VERSION", "STARTED", "LOAD", "MEMORY", "TASKS DONE", "ROLES")
+		for _, a := range s.Agents {
+			row(a.ID, a.Host, a.Version, ago(a.Started, now), fmt.Sprintf("%.1f", a.Load), size(a.Memory), a.Done, strings.Join(a.Roles, ","))
+		}
+	})
+	if len(s.Active) == 0 {
+		return
+	}
+	pg.printf("\n")
+	pg.table(func(row func(...any)) {
+		row("ACTIVE", "HOST", "AGENT")
+		for _, name := range slices.Sorted(maps.Keys(s.Active)) {
+			if l := s.Active[name]; l.Agent != "" {
+				row(name, l.Host, l.Agent)
+			}
+		}
+	})
+}
+
+// size formats a number of bytes.
+func size(bytes int64) string {
+	for _, unit := range []config.Bytes{1 << 30, 1 << 20, 1 << 10} {
+		if n := config.Bytes(bytes); n >= unit {
+			return (n / unit * unit).String()
+		}
+	}
+	return config.Bytes(bytes).String()
+}
