@@ -147,7 +147,8 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 	c := settings(t.TempDir())
 	c.Listen, c.Token = freeAddr(t), "s3cret" // hubs do not have the token
 	c.WebSubURL = config.Address("http://" + c.Listen + "/")
-	n := start(t, c, nil)
+	clock := new(skewed)
+	n := start(t, c, clock.now)
 	n.add(p.topic(pushed), p.topic(plain))
 	n.waitSettled()
 
@@ -182,7 +183,8 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 	// A starting node reads the subscription and calibrates its policy immediately; a running one within
 	// minutes. From then on the feed's interval is longer.
 	n.stop()
-	n = start(t, c, nil)
+	clock.add(20 * time.Minute) // after the burst of pushes, in which both feeds are polled as often as allowed
+	n = start(t, c, clock.now)
 	var states map[string]wire.Feed
 	within(t, 3*time.Minute, "the schedule has received the lease", func() bool {
 		states = n.polledAgain()
@@ -220,8 +222,9 @@ func (r *running) finds(word string) bool {
 // polledAgain polls all feeds now and returns them afterwards, by URL.
 func (r *running) polledAgain() map[string]wire.Feed {
 	r.t.Helper()
-	began, feeds := time.Now(), map[string]wire.Feed{}
+	before, feeds := map[string]time.Time{}, map[string]wire.Feed{}
 	r.eachFeed(func(f wire.Feed) {
+		before[f.URL] = f.State.Polled
 		if _, err := client.Call(r.t.Context(), r.Client, wire.RefreshFeed, wire.ByID{ID: f.ID}); err != nil {
 			r.t.Fatal(err)
 		}
@@ -230,7 +233,7 @@ func (r *running) polledAgain() map[string]wire.Feed {
 		all := true
 		r.eachFeed(func(f wire.Feed) {
 			feeds[f.URL] = f
-			all = all && f.State.Polled.After(began) && f.State.Crawl == ""
+			all = all && f.State.Polled.After(before[f.URL]) && f.State.Crawl == ""
 		})
 		return all
 	})
