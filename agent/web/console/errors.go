@@ -6,7 +6,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
-	"feedmesh/agent/web/rest"
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
@@ -53,7 +53,6 @@ func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading str
 // statusOf returns the HTTP status of a client error, or 0 for a server error.
 func statusOf(err error) int {
 	var wrong *service.Error
-	var problem interface{ GetStatus() int } // errors of the API
 	switch {
 	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
 		return http.StatusNotFound
@@ -62,9 +61,7 @@ func statusOf(err error) int {
 	case errors.Is(err, workbench.ErrBusy):
 		return http.StatusTooManyRequests
 	case errors.As(err, &wrong):
-		return rest.StatusOf(wrong.Kind)
-	case errors.As(err, &problem) && problem.GetStatus()/100 == 4:
-		return problem.GetStatus()
+		return problem.StatusOf(wrong.Kind)
 	}
 	return 0
 }

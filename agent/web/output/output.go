@@ -1,6 +1,6 @@
 // Package output serves feeds of stored items to other readers: of a search, the list of stories, the feeds
-// with a tag, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. [Handler] sends searches to the REST API
-// in the same process, so parameters and errors are those of the API. A document has at most 100 entries.
+// with a tag, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. Parameters and errors of [Handler] are those
+// of the REST interface. A document has at most 100 entries.
 package output
 
 import (
@@ -16,31 +16,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A Store is the part of [storage.Store] that outputs read.
-type Store interface {
-	storage.Feeds
-	storage.Items
-	storage.Marks
-	storage.Records
-}
 
 const (
 	defaultLimit = 50
 	maxLimit     = 100
 )
 
-type outputs struct {
-	rest  http.Handler
-	store Store
-}
+type outputs struct{ *service.Service }
 
-// Handler returns a handler for paths under /outputs/. rest is the handler of the REST API behind its
-// authentication, which the request has passed already.
-func Handler(rest http.Handler, store Store) http.Handler {
-	o := &outputs{rest, store}
+// Handler returns a handler for paths under /outputs/. Its requests are authenticated already.
+func Handler(s *service.Service) http.Handler {
+	o := &outputs{s}
 	mux := http.NewServeMux()
 	for ending, f := range formats {
 		mux.HandleFunc("GET /outputs/search."+ending, o.serve(f, o.search))
@@ -94,13 +87,13 @@ func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 		query.Set("sort", "newest")
 	}
 	query.Del("facets")
-	var found struct {
-		Items []struct {
-			ID string `json:"id"`
-		} `json:"items"`
-	}
-	if err := o.callREST(r, "/api/search", query, &found); err != nil {
+	in, err := firstPage[wire.Search](query)
+	if err != nil {
 		return document{}, err
+	}
+	found, err := o.Search.Find(r.Context(), in)
+	if err != nil {
+		return document{}, problem.Of(err, o.Log)
 	}
 	ids := make([]string, len(found.Items))
 	for i, item := range found.Items {
@@ -131,7 +124,7 @@ func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
 		}
 		limit = n
 	}
-	page, err := o.store.ListMarked(r.Context(), "", storage.MarkQuery{Stream: storage.Stream{Tag: tag}}, storage.MarkedItem{}, limit)
+	page, err := o.Store.ListMarked(r.Context(), "", storage.MarkQuery{Stream: storage.Stream{Tag: tag}}, storage.MarkedItem{}, limit)
 	if err != nil {
 		return document{}, err
 	}
@@ -153,18 +146,15 @@ func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in .rss, .atom or .json"})
 		return
 	}
-	all, err := storage.SavedSearches(o.store).List(r.Context())
-	if err != nil {
+	search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: strings.TrimSuffix(file, ending)})
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		writeError(w, &httpError{http.StatusNotFound, "no saved search of this name"})
+	case err != nil:
 		writeError(w, err)
-		return
+	default:
+		o.serve(f, o.savedSearch(search))(w, r)
 	}
-	for _, search := range all {
-		if search.Name == strings.TrimSuffix(file, ending) {
-			o.serve(f, o.savedSearch(search))(w, r)
-			return
-		}
-	}
-	writeError(w, &httpError{http.StatusNotFound, "no saved search of this name"})
 }
 
 // savedSearch returns the source of a saved search.
@@ -189,7 +179,7 @@ func (o *outputs) savedSearch(search storage.SavedSearch) documentSource {
 
 // documentOf returns a document of those items that are still stored.
 func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error) {
-	items, err := o.store.Items(ctx, ids...)
+	items, err := o.Store.Items(ctx, ids...)
 	if err != nil {
 		return document{}, err
 	}
@@ -198,7 +188,7 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 	for _, item := range items {
 		title, cached := titles[item.FeedID]
 		if !cached {
-			if f, err := o.store.Feed(ctx, item.FeedID); err == nil {
+			if f, err := o.Store.Feed(ctx, item.FeedID); err == nil {
 				title = f.Title
 			}
 			titles[item.FeedID] = title
@@ -224,13 +214,11 @@ type httpError struct {
 
 func (f *httpError) Error() string { return f.detail }
 
-// writeError writes an error as problem+json. Errors of the REST API are passed through unchanged.
+// writeError writes an error as problem+json.
 func writeError(w http.ResponseWriter, err error) {
-	var response *restResponse
-	if errors.As(err, &response) {
-		w.Header().Set("Content-Type", response.header.Get("Content-Type"))
-		w.WriteHeader(response.status)
-		w.Write(response.body.Bytes())
+	var p huma.StatusError
+	if errors.As(err, &p) {
+		problem.Write(w, p) // an error means that the client disconnected
 		return
 	}
 	f := &httpError{http.StatusServiceUnavailable, err.Error()}

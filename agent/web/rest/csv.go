@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 )
 
@@ -17,7 +18,7 @@ func handleCSV[In any](o wire.Operation[In, wire.Document], file string, serve f
 		huma.Register(api, described, func(ctx context.Context, in *In) (*huma.StreamResponse, error) {
 			write, err := serve(ctx, *in)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, problem.Of(err, s.Log)
 			}
 			return &huma.StreamResponse{Body: func(answer huma.Context) {
 				answer.SetHeader("Content-Type", o.Type+"; charset=utf-8")

@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 )
 
@@ -30,7 +30,7 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 		answer := func(ctx context.Context, in *In) (Out, error) {
 			out, err := serve(ctx, *in)
 			if err != nil {
-				err = s.problem(err)
+				err = problem.Of(err, s.Log)
 			}
 			return out, err
 		}
@@ -127,30 +127,3 @@ func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
 // idempotencyParam describes the header that makes a POST idempotent.
 var idempotencyParam = huma.Param{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
 	Description: "Identifies this request, such as a UUID. A retry within a day is not executed again and gets the same response."}
-
-// kindStatus is the HTTP status of each kind of error.
-var kindStatus = map[service.Kind]int{
-	service.KindMalformed:    http.StatusBadRequest,
-	service.KindInvalid:      http.StatusUnprocessableEntity,
-	service.KindNotFound:     http.StatusNotFound,
-	service.KindConflict:     http.StatusConflict,
-	service.KindPrecondition: http.StatusPreconditionRequired,
-	service.KindTooLarge:     http.StatusRequestEntityTooLarge,
-	service.KindBusy:         http.StatusTooManyRequests,
-}
-
-// StatusOf returns the HTTP status of a kind of errors.
-func StatusOf(k service.Kind) int { return kindStatus[k] }
-
-// asProblem returns the response of an [*service.Error], or nil for another error.
-func asProblem(err error) error {
-	var e *service.Error
-	if !errors.As(err, &e) {
-		return nil
-	}
-	details := make([]error, len(e.Fields))
-	for i, f := range e.Fields {
-		details[i] = &huma.ErrorDetail{Location: f.At, Message: f.Message}
-	}
-	return huma.NewError(StatusOf(e.Kind), e.Message, details...)
-}

@@ -16,6 +16,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
 	"feedmesh/storage"
 )
 
@@ -244,7 +245,7 @@ func (a *recorder) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // isFinal reports whether a retry would get the same response.
 func (a *recorder) isFinal() bool {
 	switch a.status {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, statusGone:
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, problem.StatusGone:
 		return false
 	}
 	return a.status >= 200 && a.status < 500

@@ -18,6 +18,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 )
 
@@ -153,7 +154,7 @@ func TestIdempotency_ConcurrentRequestsRunOnce(t *testing.T) {
 func TestIdempotency_TemporaryFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	answers := answersOf(t)
-	for _, status := range []int{500, 503, 429, 408, statusGone} {
+	for _, status := range []int{500, 503, 429, 408, problem.StatusGone} {
 		n := 0
 		web := once(t, answers, func(w http.ResponseWriter, r *http.Request) {
 			if n++; n == 1 {

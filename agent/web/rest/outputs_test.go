@@ -97,11 +97,15 @@ func TestOutputs_ReportErrors(t *testing.T) {
 	} {
 		w.request(t, "GET", path, "").isProblem(t, want, "")
 	}
-	// What the API says of a search is said of its output.
-	for _, query := range []string{"limit=1000", "sort=worst", "after=yesterday", "q=" + strings.Repeat("x", 5000), "q=" + url.QueryEscape(`"open`)} {
+	// A request that the API rejects is rejected with the same text.
+	for _, query := range []string{"limit=1000", "sort=worst", "after=yesterday", "q=" + strings.Repeat("x", 5000), "q=" + url.QueryEscape(`"open`),
+		"limit=x&sort=worst&once=perhaps&flag=%3Cb%3E", "limit=99999999999999999999", "language=%ff", "topic=%zz&limit=0"} {
 		there, here := w.request(t, "GET", "/api/search?"+query, ""), w.request(t, "GET", "/outputs/search.rss?"+query, "")
 		if there.StatusCode != here.StatusCode || there.StatusCode != 200 && here.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%.50s: the API answers %d, its output %d %s", query, there.StatusCode, here.StatusCode, here.Header.Get("Content-Type"))
+		}
+		if there.StatusCode != 200 && here.body != there.body {
+			t.Errorf("%.50s: the API answers %s, its output %s", query, there.body, here.body)
 		}
 	}
 }

@@ -16,10 +16,8 @@ func (s *Server) reader(mux http.Handler) http.Handler {
 	return greader.Handler(greader.Deps{
 		Store: s.Store, Login: s.loginOf, Subscribe: s.subscribe, Now: s.Now, Log: s.Log,
 		Unsubscribe: func(ctx context.Context, feedID string) error {
-			if _, err := s.Feeds.Remove(ctx, wire.ByID{ID: feedID}); err != nil {
-				return s.problem(err)
-			}
-			return nil
+			_, err := s.Feeds.Remove(ctx, wire.ByID{ID: feedID})
+			return err
 		},
 		Export: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r = r.Clone(r.Context())

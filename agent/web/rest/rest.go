@@ -5,20 +5,15 @@
 package rest
 
 import (
-	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/output"
-	"feedmesh/agent/workbench"
-	"feedmesh/classify/query"
-	"feedmesh/storage"
+	"feedmesh/agent/web/problem"
 )
 
 // Options configure a [Server].
@@ -63,10 +58,10 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	for _, r := range s.routes() {
 		r.register(api, s)
 	}
-	describeQueryProblem(api)
+	problem.DescribePosition(api)
 
 	s.healthRoutes(mux)
-	mux.Handle("/outputs/", output.Handler(mux, s.Store))
+	mux.Handle("/outputs/", output.Handler(s.Service))
 	readers := s.reader(mux)
 	mux.Handle("/reader/", readers)
 	mux.Handle(loginPath, readers)
@@ -74,31 +69,4 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux.Handle("/api/", notFound(mux))
 	mux.Handle("/", pages)
 	return s.guarded(mux, scopesOf(api, s.scopeTable()))
-}
-
-// statusGone is the status of a response whose client has disconnected.
-const statusGone = 499
-
-// problem converts an error to a response. Errors that no client caused are logged.
-func (s *Server) problem(err error) error {
-	if p := asProblem(err); p != nil {
-		return p
-	}
-	var syntaxErr *query.SyntaxError
-	switch {
-	case errors.As(err, &syntaxErr):
-		return queryError(err, syntaxErr)
-	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
-		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
-		return huma.Error409Conflict(err.Error())
-	case errors.Is(err, storage.ErrBadCursor):
-		return huma.Error400BadRequest(err.Error())
-	case errors.Is(err, workbench.ErrBusy):
-		return huma.Error429TooManyRequests(err.Error())
-	case errors.Is(err, context.Canceled):
-		return huma.NewError(statusGone, "the client disconnected")
-	}
-	s.Log.Error("request failed", "err", err)
-	return huma.Error503ServiceUnavailable(err.Error())
 }

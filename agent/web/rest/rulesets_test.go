@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -15,7 +16,7 @@ import (
 func statusOf(err error) int {
 	var e *service.Error
 	if errors.As(err, &e) {
-		return StatusOf(e.Kind)
+		return problem.StatusOf(e.Kind)
 	}
 	return 0
 }
