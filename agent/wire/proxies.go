@@ -49,7 +49,7 @@ type ProxySetting struct {
 
 // A SetProxyRequest adds or changes a proxy.
 type SetProxyRequest struct {
-	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
+	ID   string `path:"id" maxLength:"32" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens" doc:"Lower-case letters, digits and hyphens."`
 	Body ProxySetting
 }
 

@@ -23,7 +23,7 @@ type SavedSearchName struct {
 
 // A SaveSearchRequest adds or changes a saved search.
 type SaveSearchRequest struct {
-	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens"`
+	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens" doc:"Lower-case letters, digits and hyphens."`
 	Body SearchSetting
 }
 

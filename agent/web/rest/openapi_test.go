@@ -18,6 +18,7 @@ import (
 // A description is what /openapi.json says.
 type description struct {
 	OpenAPI    string
+	Tags       []struct{ Name, Description string }
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
 }
@@ -25,6 +26,7 @@ type description struct {
 type operation struct {
 	OperationID string
 	Summary     string
+	Tags        []string
 	Responses   map[string]struct {
 		Content map[string]struct{ Schema schema }
 	}
@@ -171,6 +173,30 @@ func TestOpenAPI_VersionAndSummaries(t *testing.T) {
 		if o.Summary == "" {
 			t.Errorf("%s says nothing of itself", id)
 		}
+	}
+}
+
+func TestOpenAPI_TagsAreDescribed(t *testing.T) {
+	t.Parallel()
+	d, _, all := operations(t, newTestbed(t))
+	unused := map[string]bool{}
+	for _, tag := range d.Tags {
+		if unused[tag.Name] || !strings.HasSuffix(tag.Description, ".") {
+			t.Errorf("tag %s is described as %q, want one sentence, once", tag.Name, tag.Description)
+		}
+		unused[tag.Name] = true
+	}
+	described := maps.Clone(unused)
+	for id, o := range all {
+		if len(o.Tags) != 1 || !described[o.Tags[0]] {
+			t.Errorf("%s has tags %v, want one of wire.Tags", id, o.Tags)
+		}
+		for _, tag := range o.Tags {
+			delete(unused, tag)
+		}
+	}
+	if len(unused) > 0 {
+		t.Errorf("no operation has the tags %v", slices.Sorted(maps.Keys(unused)))
 	}
 }
 

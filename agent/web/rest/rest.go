@@ -7,7 +7,6 @@ package rest
 import (
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"feedmesh/agent/access"
@@ -48,12 +47,7 @@ const wrongTokens = 10
 // Handler returns the API and passes all other paths to pages. The same guard protects both.
 func (s *Server) Handler(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	cfg := huma.DefaultConfig("feedmesh", s.Version)
-	cfg.Info.Description = "Feeds in, searchable items out."
-	cfg.DocsPath = "" // its pages load scripts from other sites
-	cfg.CreateHooks = nil
-	cfg.Components.SecuritySchemes = schemes
-	api := humago.New(mux, cfg)
+	api := humago.New(mux, apiConfig(s.Version))
 
 	for _, r := range s.routes() {
 		r.register(api, s)
