@@ -31,7 +31,7 @@ type candidate struct {
 }
 
 // find looks for feeds at the submitted URL.
-func (c *console) find(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
 	address, now := formValue(w, r, "url"), c.now()
 	if address == "" {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
@@ -56,7 +56,7 @@ func (c *console) find(w http.ResponseWriter, r *http.Request) {
 }
 
 // add adds a feed and redirects to its page.
-func (c *console) add(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
 	added, err := c.source.AddFeeds(r.Context(), []string{formValue(w, r, "url")}, nil)
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
@@ -74,7 +74,7 @@ func (c *console) add(w http.ResponseWriter, r *http.Request) {
 }
 
 // refresh requests a poll of a feed and redirects to its page.
-func (c *console) refresh(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) refresh(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	err := c.source.RefreshFeed(r.Context(), id)
 	if !c.handleError(w, r, err, "The schedule", c.noFeed) {

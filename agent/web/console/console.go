@@ -42,16 +42,16 @@ func Handler(s *service.Service) http.Handler {
 func handler(source Source, now func() time.Time) http.Handler {
 	c := &console{source: source, now: now}
 	mux := http.NewServeMux()
-	c.searchRoutes(mux)
-	c.savedRoutes(mux)
-	c.itemRoutes(mux)
-	c.storyRoutes(mux)
-	c.feedRoutes(mux)
-	c.importRoutes(mux)
-	c.meshRoutes(mux)
-	c.statisticsRoutes(mux)
-	c.spamRoutes(mux)
-	c.ruleRoutes(mux)
+	searchPages{c}.searchRoutes(mux)
+	searchPages{c}.savedRoutes(mux)
+	itemPages{c}.routes(mux)
+	storyPages{c}.routes(mux)
+	feedPages{c}.routes(mux)
+	importPages{c}.routes(mux)
+	meshPages{c}.routes(mux)
+	meshPages{c}.statisticsRoutes(mux)
+	spamPages{c}.routes(mux)
+	rulePages{c}.routes(mux)
 	mux.HandleFunc("/help", c.help)
 	mux.HandleFunc(iconPath, serveIcon)
 	mux.Handle(sheet.Path, sheet)
@@ -62,11 +62,24 @@ func handler(source Source, now func() time.Time) http.Handler {
 	return c.withHeaders(mux)
 }
 
+// A console has what all pages share.
 type console struct {
 	source      Source
 	now         func() time.Time
 	statusCache statusCache
 }
+
+// The pages of each noun.
+type (
+	searchPages struct{ *console } // results and saved searches
+	itemPages   struct{ *console }
+	storyPages  struct{ *console }
+	feedPages   struct{ *console }
+	importPages struct{ *console }
+	meshPages   struct{ *console } // the mesh and statistics
+	spamPages   struct{ *console }
+	rulePages   struct{ *console }
+)
 
 // The content security policy of pages. Only the console's own scripts run, and they create HTML only through
 // the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only

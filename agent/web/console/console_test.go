@@ -259,7 +259,7 @@ func pages() map[string]shown {
 		"unknown style":  {"/style-0.css", 404, hostile()},
 		"unknown script": {"/base-0.js", 404, hostile()},
 	}
-	for _, area := range []map[string]shown{searchPages(), savedPages(), itemPages(), storyPages(), feedPages(), importPages(), meshPages(), statisticsPages(), spamPages(), rulePages()} {
+	for _, area := range []map[string]shown{pagesOfSearches(), pagesOfSaved(), pagesOfItems(), pagesOfStories(), pagesOfFeeds(), pagesOfImports(), pagesOfMesh(), pagesOfStatistics(), pagesOfSpam(), pagesOfRules()} {
 		maps.Copy(all, area)
 	}
 	return all

@@ -34,7 +34,7 @@ var bulkWords = map[string][2]string{
 
 // bulk applies an operation to feeds. Removals, and operations on a whole list, require confirmation on a
 // page first.
-func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) bulk(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBulkForm)
 	if err := r.ParseForm(); err != nil {
 		c.badBulk(w, r, "The form is too large.")
@@ -79,7 +79,7 @@ func (c *console) bulk(w http.ResponseWriter, r *http.Request) {
 }
 
 // badBulk responds to an invalid form.
-func (c *console) badBulk(w http.ResponseWriter, r *http.Request, why string) {
+func (c feedPages) badBulk(w http.ResponseWriter, r *http.Request, why string) {
 	c.showMessage(w, r, http.StatusBadRequest, message{Heading: "No feeds were changed", Text: []string{why}, Links: []choice{toFeeds}})
 }
 

@@ -62,19 +62,19 @@ func settingsOf(f wire.Feed) feedSettings {
 	return s
 }
 
-func (c *console) feed(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) feed(w http.ResponseWriter, r *http.Request) {
 	if f, ok := c.readFeed(w, r); ok {
 		c.showFeed(w, r, http.StatusOK, f, settingsOf(f))
 	}
 }
 
 // readFeed returns the feed of a request. If it fails it has written the response.
-func (c *console) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
+func (c feedPages) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
 	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
 	return f, !c.handleError(w, r, err, "The feed", c.noFeed)
 }
 
-func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f wire.Feed, settings feedSettings) {
+func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, f wire.Feed, settings feedSettings) {
 	now := c.now()
 	row := rowOf(f, now)
 	main := feedPage{
@@ -95,7 +95,7 @@ func (c *console) showFeed(w http.ResponseWriter, r *http.Request, status int, f
 }
 
 // setFeed changes the settings of a feed and redirects to its page.
-func (c *console) setFeed(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) setFeed(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	change, shown, err := readChange(r)
 	if err == nil {
@@ -191,7 +191,7 @@ type fetchedRow struct {
 }
 
 // testFeed fetches a feed and shows the exchange.
-func (c *console) testFeed(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) testFeed(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.readFeed(w, r)
 	if !ok {
 		return
@@ -221,7 +221,7 @@ type removePage struct {
 	Items                 int64
 }
 
-func (c *console) confirmRemove(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) confirmRemove(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.readFeed(w, r)
 	if !ok {
 		return
@@ -231,7 +231,7 @@ func (c *console) confirmRemove(w http.ResponseWriter, r *http.Request) {
 		Main: removePage{row.Title, row.URL, row.URL + "/remove", f.Items}})
 }
 
-func (c *console) removeFeed(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) removeFeed(w http.ResponseWriter, r *http.Request) {
 	err := c.source.RemoveFeed(r.Context(), r.PathValue("id"))
 	if !c.handleError(w, r, err, "The store", c.noFeed) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)

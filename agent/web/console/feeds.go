@@ -28,7 +28,7 @@ type feedSource interface {
 	RefreshFeed(ctx context.Context, id string) error
 }
 
-func (c *console) feedRoutes(mux *http.ServeMux) {
+func (c feedPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(feedsPath, c.feeds)
 	mux.HandleFunc("POST "+feedsPath, c.add)
 	mux.HandleFunc("POST "+findPath, c.find)
@@ -138,7 +138,7 @@ type feedRow struct {
 	Tags    []choice
 }
 
-func (c *console) feeds(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, feedParams)
 	s := feedState(values)
 	if err != nil {
@@ -272,7 +272,7 @@ func nextPoll(f wire.Feed, now time.Time) string {
 	return f.NextPoll(now, func(t time.Time) string { return ago(now.Sub(t)) })
 }
 
-func (c *console) noFeed(w http.ResponseWriter, r *http.Request) {
+func (c feedPages) noFeed(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
 		Heading: "Feed not found",
 		Text:    []string{"It may have been removed, or moved to another URL."},

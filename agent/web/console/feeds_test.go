@@ -72,7 +72,7 @@ func failingFeeds() *fake {
 	return source
 }
 
-func feedPages() map[string]shown {
+func pagesOfFeeds() map[string]shown {
 	rare := failingFeeds()
 	rare.feeds.Feeds = nil
 	return map[string]shown{

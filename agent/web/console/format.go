@@ -1,13 +1,16 @@
 package console
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/storage"
 )
 
@@ -135,3 +138,49 @@ func tenth(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 
 // hundredth formats a number with two decimals.
 func hundredth(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }
+
+// A grid is the table of a chart's data: columns with headings, and rows of unformatted values.
+type grid struct {
+	Columns []column
+	Rows    [][]string
+}
+
+// gridOf returns an empty grid. All columns but the first are numeric.
+func gridOf(headings ...string) grid {
+	var g grid
+	for i, heading := range headings {
+		class := numberClass
+		if i == 0 {
+			class = ""
+		}
+		g.Columns = append(g.Columns, column{heading, class})
+	}
+	return g
+}
+
+func (g *grid) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = fmt.Sprint(cell)
+	}
+	g.Rows = append(g.Rows, row)
+}
+
+// writeCSV writes the grid as CSV (RFC 4180).
+func (g grid) writeCSV(to io.Writer) {
+	w := csv.NewWriter(to)
+	w.UseCRLF = true
+	headings := make([]string, len(g.Columns))
+	for i, c := range g.Columns {
+		headings[i] = service.CSVCell(c.Label)
+	}
+	w.Write(headings) // write errors mean that the client has closed the connection
+	for _, row := range g.Rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = service.CSVCell(cell)
+		}
+		w.Write(cells)
+	}
+	w.Flush()
+}

@@ -30,7 +30,7 @@ const importsPath = "/imports"
 
 func importPath(id string) string { return importsPath + "/" + url.PathEscape(id) }
 
-func (c *console) importRoutes(mux *http.ServeMux) {
+func (c importPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(importsPath, c.imports)
 	mux.HandleFunc("POST "+importsPath, c.beginImport)
 	mux.HandleFunc(importsPath+"/{id}", c.importPage)
@@ -46,7 +46,7 @@ type importRow struct {
 	Running, Ending             bool
 }
 
-func (c *console) importRow(imp wire.Import) importRow {
+func (c importPages) importRow(imp wire.Import) importRow {
 	row := importRow{
 		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.now()), Finished: newTimestamp(imp.Finished, c.now()),
 		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
@@ -58,7 +58,7 @@ func (c *console) importRow(imp wire.Import) importRow {
 	return row
 }
 
-func (c *console) imports(w http.ResponseWriter, r *http.Request) {
+func (c importPages) imports(w http.ResponseWriter, r *http.Request) {
 	all, err := c.source.Imports(r.Context())
 	if err != nil {
 		c.showUnavailable(w, r, err, "The list of imports")
@@ -73,7 +73,7 @@ func (c *console) imports(w http.ResponseWriter, r *http.Request) {
 
 // beginImport starts an import of the form's file, which it reads up to the size limit, and redirects to its
 // page.
-func (c *console) beginImport(w http.ResponseWriter, r *http.Request) {
+func (c importPages) beginImport(w http.ResponseWriter, r *http.Request) {
 	name, list, err := readList(w, r)
 	if err == nil && len(list) == 0 {
 		err = invalidList("No file was chosen, or it is empty.")
@@ -102,7 +102,7 @@ func invalidList(reason string) error {
 	return &service.Error{Kind: service.KindInvalid, Message: reason}
 }
 
-func (c *console) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
+func (c importPages) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
 	c.showMessage(w, r, status, message{
 		Heading: "This list cannot be imported", Text: []string{why, "No feed was added. A list is OPML, as other readers export it, or text with one URL per line."},
 		Links: []choice{{Label: "Choose another file", URL: importsPath}, toFeeds},
@@ -171,7 +171,7 @@ var importParams = []param{
 
 const linesOnPage = 100
 
-func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
+func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 	s, err := readParams(r.URL.RawQuery, importParams)
 	if err != nil {
 		c.badAddress(w, r, "Invalid page of this import", err, choice{Label: "All imports", URL: importsPath})
@@ -225,14 +225,14 @@ func (c *console) importPage(w http.ResponseWriter, r *http.Request) {
 // badVerdicts are the verdicts that need attention.
 var badVerdicts = []string{wire.VerdictInvalid, wire.VerdictFailed, wire.VerdictNoFeed, wire.VerdictBlocked, wire.VerdictGone}
 
-func (c *console) noImport(w http.ResponseWriter, r *http.Request) {
+func (c importPages) noImport(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
 		Heading: "Import not found", Text: []string{"Only the last hundred imports are stored."},
 		Links: []choice{{Label: "All imports", URL: importsPath}},
 	})
 }
 
-func (c *console) cancelImport(w http.ResponseWriter, r *http.Request) {
+func (c importPages) cancelImport(w http.ResponseWriter, r *http.Request) {
 	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
 	if !c.handleError(w, r, err, "The store", c.noImport) {
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)

@@ -61,7 +61,7 @@ func (f *fake) CancelImport(ctx context.Context, id string) (wire.Import, error)
 	return f.Import(ctx, id)
 }
 
-func importPages() map[string]shown {
+func pagesOfImports() map[string]shown {
 	return map[string]shown{
 		"imports":            {"/imports", 200, hostile()},
 		"imports down":       {"/imports", 503, broken()},

@@ -27,7 +27,7 @@ type itemSource interface {
 	ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error)
 }
 
-func (c *console) itemRoutes(mux *http.ServeMux) {
+func (c itemPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/items/{id}", c.item)
 	mux.HandleFunc("POST /items/{id}/spam", c.markSpam)
 	mux.HandleFunc("POST /items/{id}/differ", c.differ)
@@ -115,7 +115,7 @@ const maxID = 64
 
 func itemURL(id string) string { return "/items/" + url.PathEscape(id) }
 
-func (c *console) item(w http.ResponseWriter, r *http.Request) {
+func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if len(id) > maxID {
 		c.noItem(w, r)
@@ -146,7 +146,7 @@ func (c *console) item(w http.ResponseWriter, r *http.Request) {
 }
 
 // markSpam marks an item as spam or not spam, and redirects to its page.
-func (c *console) markSpam(w http.ResponseWriter, r *http.Request) {
+func (c itemPages) markSpam(w http.ResponseWriter, r *http.Request) {
 	id, is := r.PathValue("id"), formValue(w, r, "spam")
 	if len(id) > maxID || is != "yes" && is != "no" {
 		c.noItem(w, r)
@@ -159,7 +159,7 @@ func (c *console) markSpam(w http.ResponseWriter, r *http.Request) {
 }
 
 // label corrects the labels of an item and redirects to its page.
-func (c *console) label(w http.ResponseWriter, r *http.Request) {
+func (c itemPages) label(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if len(id) > maxID {
 		c.noItem(w, r)
@@ -180,7 +180,7 @@ func (c *console) label(w http.ResponseWriter, r *http.Request) {
 }
 
 // differ marks an item as no duplicate and redirects to its page.
-func (c *console) differ(w http.ResponseWriter, r *http.Request) {
+func (c itemPages) differ(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if len(id) > maxID {
 		c.noItem(w, r)
@@ -190,7 +190,7 @@ func (c *console) differ(w http.ResponseWriter, r *http.Request) {
 	c.redirectOrExplain(w, r, found.Pending, err, itemURL(id), itemURL(id))
 }
 
-func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
+func (c itemPages) noItem(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
 		Heading: "Item not found",
 		Text:    []string{"Its feed may have been removed, or the URL may be mistyped."},
@@ -198,7 +198,7 @@ func (c *console) noItem(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (c *console) view(item wire.ItemView) itemPage {
+func (c itemPages) view(item wire.ItemView) itemPage {
 	now := c.now()
 	p := itemPage{
 		URL:         itemURL(item.ID),

@@ -10,7 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-func itemPages() map[string]shown {
+func pagesOfItems() map[string]shown {
 	polite := hostile()
 	polite.items["evil"] = wire.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
 	return map[string]shown{

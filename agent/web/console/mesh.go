@@ -2,8 +2,11 @@ package console
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"feedmesh/agent/access"
@@ -24,7 +27,7 @@ type meshSource interface {
 	Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error)
 }
 
-func (c *console) meshRoutes(mux *http.ServeMux) {
+func (c meshPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(meshPath, c.mesh)
 	mux.HandleFunc(meshPath+eventsPath, c.meshEvents)
 	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/replay", c.decideTask(c.source.ReplayQuarantined))
@@ -67,7 +70,7 @@ const (
 )
 
 // mesh shows the state of the mesh. Parts that fail are reported on the page; the others are still shown.
-func (c *console) mesh(w http.ResponseWriter, r *http.Request) {
+func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 	now := c.now()
 	status, err := c.statusCache.get(r.Context(), c.source, now)
 	if err != nil {
@@ -95,7 +98,7 @@ func (c *console) mesh(w http.ResponseWriter, r *http.Request) {
 }
 
 // showQuarantine adds a page of the quarantine.
-func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint64, now time.Time) {
+func (c meshPages) showQuarantine(ctx context.Context, main *meshPage, after uint64, now time.Time) {
 	tasks, err := c.source.Quarantine(ctx, after, tasksShown)
 	if err != nil {
 		main.NoTasks = "The quarantine cannot be listed at the moment."
@@ -120,7 +123,7 @@ func (c *console) showQuarantine(ctx context.Context, main *meshPage, after uint
 }
 
 // decideTask returns a handler that applies an operation to a quarantined task.
-func (c *console) decideTask(do func(context.Context, uint64) error) http.HandlerFunc {
+func (c meshPages) decideTask(do func(context.Context, uint64) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 		if err != nil {
@@ -136,7 +139,7 @@ func (c *console) decideTask(do func(context.Context, uint64) error) http.Handle
 }
 
 // meshEvents streams changes of the mesh to the page's script, as formatted text.
-func (c *console) meshEvents(w http.ResponseWriter, r *http.Request) {
+func (c meshPages) meshEvents(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // closes the stream
 	events, err := c.source.Watch(ctx, access.From(ctx).Key(access.Address(r)))
@@ -151,4 +154,106 @@ func (c *console) meshEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		return "happened", map[string]string{"text": sentence(event.Event.Text), "at": event.Event.At.UTC().Format("15:04:05 UTC")}
 	})
+}
+
+// A liveMesh is the part of the mesh page that updates itself, as formatted text. The page is rendered from
+// it, and mesh.js replaces changed text.
+type liveMesh struct {
+	Figures []figure    `json:"figures"`
+	Tables  []liveTable `json:"tables"`
+}
+
+// A figure is a labelled number on a page.
+type figure struct {
+	ID    string `json:"id"` // ID of its element
+	Label string `json:"-"`
+	Value string `json:"value"`
+}
+
+// A liveTable is a table of text. The first cell of a row is its header.
+type liveTable struct {
+	ID      string     `json:"id"` // ID of its heading; its body has "ID-rows"
+	Heading string     `json:"-"`
+	About   string     `json:"-"`
+	Columns []column   `json:"-"`
+	Rows    [][]string `json:"rows"`
+}
+
+// A column is a table column. Class is the CSS class of its cells.
+type column struct{ Label, Class string }
+
+const (
+	numberClass = "number"
+	wideClass   = "wide"
+	unknown     = "–"
+)
+
+// liveOf formats the state of the mesh.
+func liveOf(s wire.Status, now time.Time) liveMesh {
+	return liveMesh{
+		Figures: []figure{
+			{"known", "Feeds", count(s.Feeds.Stored)}, {"polled", "Polled", count(s.Feeds.Polled)}, {"out", "Being polled", count(s.Feeds.InFlight)},
+			{"failing", "Failing", count(s.Feeds.Failing)}, {"gone", "Gone", count(s.Feeds.Gone)},
+			{"items", "Items stored", count(s.Items)}, {"indexed", "Searchable", count(s.Indexed)},
+		},
+		Tables: []liveTable{queueTable(s), agentTable(s, now), activeTable(s, now)},
+	}
+}
+
+func queueTable(s wire.Status) liveTable {
+	t := liveTable{
+		ID: "queues", Heading: "Queues", About: "Waiting tasks, in the order of processing.",
+		Columns: []column{{"Queue", ""}, {"Tasks", numberClass}, {"Size", numberClass}, {"Full", numberClass}, {"Oldest", numberClass}},
+		Rows:    [][]string{},
+	}
+	for _, q := range s.Queues {
+		oldest := unknown
+		if q.Tasks > 0 {
+			oldest = span(q.Oldest)
+		}
+		t.Rows = append(t.Rows, []string{q.Queue, count(int64(q.Tasks)), size(int64(q.Bytes)), percent(q.Fill), oldest})
+	}
+	return t
+}
+
+func agentTable(s wire.Status, now time.Time) liveTable {
+	t := liveTable{
+		ID: "agents", Heading: "Agents", About: "The processes of the mesh and their roles.",
+		Columns: []column{
+			{"Agent", ""}, {"Roles", wideClass}, {"Version", ""}, {"Cores", numberClass}, {"Memory", numberClass},
+			{"Tasks done", numberClass}, {"Started", ""}, {"Last seen", ""},
+		},
+		Rows: [][]string{},
+	}
+	for _, a := range s.Agents {
+		t.Rows = append(t.Rows, []string{
+			a.Host + " " + a.ID, strings.Join(a.Roles, ", "), a.Version, tenth(a.Load), size(a.Memory), count(int64(a.Done)), when(a.Started, now), when(a.Seen, now),
+		})
+	}
+	return t
+}
+
+func activeTable(s wire.Status, now time.Time) liveTable {
+	t := liveTable{
+		ID: "active", Heading: "Active actors", About: "Actors of which one instance is active; the others are on standby.",
+		Columns: []column{{"Actor", ""}, {"Agent", ""}, {"Since", ""}}, Rows: [][]string{},
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Active)) {
+		lease := s.Active[name]
+		agent := "none"
+		if lease.Agent != "" {
+			agent = lease.Host + " " + lease.Agent
+		}
+		since, _ := time.Parse(time.RFC3339, lease.Since) // zero if it is not set
+		t.Rows = append(t.Rows, []string{name, agent, when(since, now)})
+	}
+	return t
+}
+
+// when formats how long ago a time was.
+func when(t, now time.Time) string {
+	if s := newTimestamp(t, now); s != nil {
+		return s.Ago
+	}
+	return unknown
 }

@@ -10,7 +10,7 @@ import (
 	"feedmesh/subjects"
 )
 
-func meshPages() map[string]shown {
+func pagesOfMesh() map[string]shown {
 	halfDown := hostile()
 	halfDown.deskErr = errAway
 	ill := hostile()

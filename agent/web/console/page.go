@@ -2,11 +2,23 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"embed"
+	"errors"
 	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
+	"feedmesh/agent/wire"
+	"feedmesh/agent/workbench"
+	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 //go:embed templates
@@ -76,4 +88,135 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
 	w.Write(b.Bytes())
+}
+
+// showError responds with the reason of a client error and a link back. Other errors are reported as a
+// failure of the component named by what, such as "The store".
+func (c *console) showError(w http.ResponseWriter, r *http.Request, err error, what string, back choice) {
+	status := statusOf(err)
+	if status == 0 {
+		c.showUnavailable(w, r, err, what)
+		return
+	}
+	m := message{Heading: "This cannot be done", Text: []string{sentence(err.Error())}, Links: []choice{back}}
+	if status == http.StatusNotFound {
+		m.Heading = "Not found"
+	}
+	c.showMessage(w, r, status, m)
+}
+
+// handleError reports whether err is not nil, and then responds: with missing for [storage.ErrNotFound], else
+// with a failure of the component named by what.
+func (c *console) handleError(w http.ResponseWriter, r *http.Request, err error, what string, missing http.HandlerFunc) bool {
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, storage.ErrNotFound):
+		missing(w, r)
+	default:
+		c.showUnavailable(w, r, err, what)
+	}
+	return true
+}
+
+// badAddress responds with 400 to invalid URL parameters; wrong is an error of [readParams] or
+// [storage.ErrBadCursor].
+func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading string, invalid error, back choice) {
+	detail := "The URL is invalid: " + invalid.Error() + "."
+	if errors.Is(invalid, storage.ErrBadCursor) {
+		detail = "The URL belongs to another list. Start again from the first page."
+	}
+	c.showMessage(w, r, http.StatusBadRequest, message{Heading: heading, Text: []string{detail}, Links: []choice{back}})
+}
+
+// statusOf returns the HTTP status of a client error, or 0 for a server error.
+func statusOf(err error) int {
+	var wrong *service.Error
+	switch {
+	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+		return http.StatusConflict
+	case errors.Is(err, workbench.ErrBusy):
+		return http.StatusTooManyRequests
+	case errors.As(err, &wrong):
+		return problem.StatusOf(wrong.Kind)
+	}
+	return 0
+}
+
+// A statusSource provides the status of the mesh.
+type statusSource interface {
+	Status(ctx context.Context) (wire.Status, error)
+}
+
+// statusCache caches the mesh status, or the error, for statusMaxAge. Every page shows it and computing it is
+// expensive. The lock is held during a request, so concurrent pages share its result.
+type statusCache struct {
+	mu     sync.Mutex
+	taken  time.Time
+	status wire.Status
+	err    error
+}
+
+const (
+	statusMaxAge  = 2 * time.Second
+	statusTimeout = 2 * time.Second
+)
+
+func (s *statusCache) get(ctx context.Context, source Source, now time.Time) (wire.Status, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken.IsZero() || now.Sub(s.taken) >= statusMaxAge {
+		// The result is cached for other pages, so the request is not cancelled with this one.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
+		defer cancel()
+		s.status, s.err = source.Status(ctx)
+		s.taken = now
+	}
+	return s.status, s.err
+}
+
+// A footer is the one-line status of the mesh.
+type footer struct {
+	Feeds, Items, Indexed int64
+	Waiting, Quarantined  int64
+	Version               string
+}
+
+func newFooter(s wire.Status) *footer {
+	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version}
+	for _, q := range s.Queues {
+		if q.Queue == subjects.QuarantineStream {
+			f.Quarantined += int64(q.Tasks)
+		} else {
+			f.Waiting += int64(q.Tasks)
+		}
+	}
+	return f
+}
+
+// redirectOrExplain responds to a manual edit: with a redirect to next, with a message that it is pending, or
+// with the error and a link back.
+func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
+	var refusal *service.Error
+	m := message{Links: []choice{{Label: "Back", URL: back}}}
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
+		c.showMessage(w, r, http.StatusNotFound, m)
+	case errors.As(err, &refusal):
+		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Error())}
+		c.showMessage(w, r, http.StatusConflict, m)
+	case errors.Is(err, service.ErrOlderAgent):
+		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
+		c.showMessage(w, r, http.StatusServiceUnavailable, m)
+	case err != nil:
+		c.showUnavailable(w, r, err, "The mesh")
+	case pending:
+		m.Heading, m.Text = "The change is pending", []string{"It was accepted and will be applied by the cluster actor of its language."}
+		c.showMessage(w, r, http.StatusAccepted, m)
+	default:
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
 }

@@ -35,7 +35,7 @@ type ruleSource interface {
 	UndoJob(ctx context.Context, id string) error
 }
 
-func (c *console) ruleRoutes(mux *http.ServeMux) {
+func (c rulePages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(rulesPath, c.rules)
 	mux.HandleFunc(rulesPath+"/{name}", c.ruleSet)
 	mux.HandleFunc(rulesPath+"/{name}/diff", c.ruleDiff)
@@ -71,7 +71,7 @@ type jobRow struct {
 	Do, Confirm     string // available action and its confirmation question; empty if none
 }
 
-func (c *console) rules(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) rules(w http.ResponseWriter, r *http.Request) {
 	sets, err := c.source.RuleSets(r.Context())
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
@@ -141,7 +141,7 @@ func jobRowOf(j wire.Job, now time.Time) jobRow {
 var toRules = choice{Label: "All rules", URL: rulesPath}
 
 // decideJob cancels or undoes a job.
-func (c *console) decideJob(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) decideJob(w http.ResponseWriter, r *http.Request) {
 	id := formValue(w, r, "job")
 	do, is := map[string]func(context.Context, string) error{"cancel": c.source.CancelJob, "undo": c.source.UndoJob}[formValue(w, r, "do")]
 	if !is {
@@ -152,7 +152,7 @@ func (c *console) decideJob(w http.ResponseWriter, r *http.Request) {
 }
 
 // restoreRules saves the text of an old version as the next version.
-func (c *console) restoreRules(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) restoreRules(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	version, err := strconv.ParseInt(formValue(w, r, "version"), 10, 64)
 	if err != nil || version < 0 {
@@ -167,20 +167,20 @@ func (c *console) restoreRules(w http.ResponseWriter, r *http.Request) {
 }
 
 // applyRules starts a job that relabels stored items.
-func (c *console) applyRules(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) applyRules(w http.ResponseWriter, r *http.Request) {
 	version, _ := strconv.ParseInt(formValue(w, r, "version"), 10, 64) // 0, the newest, if it is not a number
 	_, err := c.source.ApplyRules(r.Context(), r.PathValue("name"), version)
 	c.redirectToJobs(w, r, err)
 }
 
 // trainRules starts a job that trains a rule set.
-func (c *console) trainRules(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) trainRules(w http.ResponseWriter, r *http.Request) {
 	_, err := c.source.TrainRules(r.Context(), r.PathValue("name"))
 	c.redirectToJobs(w, r, err)
 }
 
 // redirectToJobs redirects to the list of jobs, or shows the error.
-func (c *console) redirectToJobs(w http.ResponseWriter, r *http.Request, err error) {
+func (c rulePages) redirectToJobs(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
@@ -200,7 +200,7 @@ type diffLine struct{ Class, Text string }
 
 const maxDiffLines = 5000
 
-func (c *console) ruleDiff(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) ruleDiff(w http.ResponseWriter, r *http.Request) {
 	name, query := r.PathValue("name"), r.URL.Query()
 	from, fromErr := strconv.ParseInt(query.Get("from"), 10, 64)
 	to, toErr := strconv.ParseInt(query.Get("to"), 10, 64)

@@ -128,7 +128,7 @@ func hostileRules() ruleFake {
 	}
 }
 
-func rulePages() map[string]shown {
+func pagesOfRules() map[string]shown {
 	down := hostile()
 	down.err, down.ruleErr = errAway, errAway
 	return map[string]shown{

@@ -55,7 +55,7 @@ type versionRow struct {
 var backtestCounts = []int{500, 2000, 10000, 50000}
 
 // ruleSet shows a rule set for reading and editing.
-func (c *console) ruleSet(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) ruleSet(w http.ResponseWriter, r *http.Request) {
 	version, err := strconv.ParseInt(r.URL.Query().Get("version"), 10, 64)
 	if err != nil || version < 0 {
 		version = 0
@@ -69,7 +69,7 @@ func (c *console) ruleSet(w http.ResponseWriter, r *http.Request) {
 }
 
 // edit shows the editor with its text, the check's result and the list of versions.
-func (c *console) edit(w http.ResponseWriter, r *http.Request, status int, main editPage) {
+func (c rulePages) edit(w http.ResponseWriter, r *http.Request, status int, main editPage) {
 	name := main.Name
 	main.Does = sentence(main.Does)
 	main.Path, main.Shown, main.Counts, main.Editable = rulePath(name), versionName(main.Version), backtestCounts, main.Readable
@@ -101,7 +101,7 @@ func (c *console) edit(w http.ResponseWriter, r *http.Request, status int, main 
 
 // submitRules checks, back-tests or saves the submitted text. The response always contains the text, so that
 // no edit is lost.
-func (c *console) submitRules(w http.ResponseWriter, r *http.Request) {
+func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRulesForm)
 	name := r.PathValue("name")
 	if err := r.ParseForm(); err != nil {
@@ -148,7 +148,7 @@ func (c *console) submitRules(w http.ResponseWriter, r *http.Request) {
 }
 
 // startBacktest starts a back-test and redirects to its page.
-func (c *console) startBacktest(w http.ResponseWriter, r *http.Request, main editPage) {
+func (c rulePages) startBacktest(w http.ResponseWriter, r *http.Request, main editPage) {
 	id, err := c.source.StartBacktest(wire.Backtest{Set: main.Name, From: main.From, Text: main.Text, Note: main.Note, Items: main.Items})
 	if err != nil {
 		status := statusOf(err)
@@ -166,7 +166,7 @@ func (c *console) startBacktest(w http.ResponseWriter, r *http.Request, main edi
 func (p editPage) testPath(id string) string { return rulePath(p.Name) + "/tests/" + id }
 
 // saveRules saves the text as the next version. On a conflict it shows both texts.
-func (c *console) saveRules(w http.ResponseWriter, r *http.Request, main editPage) {
+func (c rulePages) saveRules(w http.ResponseWriter, r *http.Request, main editPage) {
 	_, err := c.source.PutRules(r.Context(), main.Name, main.From, main.Note, main.Text)
 	switch {
 	case errors.Is(err, storage.ErrConflict):
@@ -184,4 +184,94 @@ func (c *console) saveRules(w http.ResponseWriter, r *http.Request, main editPag
 	default:
 		http.Redirect(w, r, rulePath(main.Name), http.StatusSeeOther)
 	}
+}
+
+// A backtestPage shows the progress or the report of a back-test.
+type backtestPage struct {
+	wire.Backtest
+	Path    string
+	Percent int
+	Effects []figure
+	Kinds   []sampleKind
+	Shifts  []shiftRow
+	Ended   bool
+}
+
+// A sampleKind is a kind of change with sample items.
+type sampleKind struct {
+	Label   string
+	Count   int64
+	Samples []sampleRow
+}
+
+type sampleRow struct {
+	URL, Title    string
+	Before, After string
+	Reasons       []string
+}
+
+// A shiftRow shows the number of items with a label before and after.
+type shiftRow struct {
+	Name          string
+	Before, After int64
+	Change        string
+}
+
+const shiftsShown = 30
+
+// ruleTest shows a back-test.
+func (c rulePages) ruleTest(w http.ResponseWriter, r *http.Request) {
+	test, err := c.source.Backtest(r.PathValue("id"))
+	if err == nil && test.Set != r.PathValue("name") {
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		c.showError(w, r, err, "The store", toRules)
+		return
+	}
+	main := backtestPage{Backtest: test, Path: rulePath(test.Set), Percent: 100 * test.Done / max(test.Items, 1), Ended: test.Ended}
+	if !test.Ended {
+		w.Header().Set("Refresh", "2")
+	} else if test.Err == "" {
+		main.show(test.Report)
+	}
+	c.render(w, r, http.StatusOK, "ruletest", page{Title: "Back-test of rules " + test.Set, Here: rulesPath, Main: main})
+}
+
+// show adds a report to the page.
+func (p *backtestPage) show(report workbench.Report) {
+	e, s := report.Effects, report.Samples
+	p.Effects = []figure{
+		{"looked", "Items tested", count(int64(report.Items))}, {"stay", "Unchanged", count(int64(e.Same))},
+		{"time", "Time per item", strconv.FormatFloat(report.MicrosPerItem, 'f', 0, 64) + " µs"},
+	}
+	p.Kinds = []sampleKind{
+		kindOf("Become spam", e.Spam, s.Spam), kindOf("No longer spam", e.Clean, s.Clean),
+		kindOf("Gain a category or topic", e.Gained, s.Gained), kindOf("Lose a category or topic", e.Lost, s.Lost),
+	}
+	for _, shift := range report.Categories {
+		if shift.Before != shift.After && len(p.Shifts) < shiftsShown {
+			p.Shifts = append(p.Shifts, shiftRow{shift.Name, int64(shift.Before), int64(shift.After), fmt.Sprintf("%+d", shift.After-shift.Before)})
+		}
+	}
+}
+
+func kindOf(label string, n int, samples []workbench.Sample) sampleKind {
+	kind := sampleKind{Label: label, Count: int64(n)}
+	for _, s := range samples {
+		kind.Samples = append(kind.Samples, sampleRow{URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: s.Why})
+	}
+	return kind
+}
+
+// labelsText formats the labels of an item.
+func labelsText(l workbench.Labelled) string {
+	list := append(append([]string{}, l.Categories...), l.Topics...)
+	if l.Spam {
+		list = append([]string{"spam"}, list...)
+	}
+	if len(list) == 0 {
+		return "no labels"
+	}
+	return strings.Join(list, ", ")
 }

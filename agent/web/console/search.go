@@ -20,7 +20,7 @@ type searchSource interface {
 	Search(ctx context.Context, q wire.Search) (wire.SearchResults, error)
 }
 
-func (c *console) searchRoutes(mux *http.ServeMux) {
+func (c searchPages) searchRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("/{$}", c.search)
 }
 
@@ -77,7 +77,7 @@ const (
 	filtersPart = "filters"
 )
 
-func (c *console) search(w http.ResponseWriter, r *http.Request) {
+func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 	s, err := readState(r.URL.RawQuery)
 	if err != nil {
 		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("Invalid search: " + err.Error() + ".")})
@@ -109,7 +109,7 @@ func (c *console) search(w http.ResponseWriter, r *http.Request) {
 }
 
 // showSearch writes a search page.
-func (c *console) showSearch(w http.ResponseWriter, r *http.Request, status int, s state, main searchPage) {
+func (c searchPages) showSearch(w http.ResponseWriter, r *http.Request, status int, s state, main searchPage) {
 	p := page{
 		Title: "Newest items", Here: "/", Search: s.form(), Scripts: []string{"search.js"},
 		Parts: []string{resultsPart, hitsPart, filtersPart}, Main: main,
@@ -145,7 +145,7 @@ func newSyntaxError(q string, f *query.SyntaxError) *syntaxError {
 }
 
 // whyEmpty determines why a search has no results.
-func (c *console) whyEmpty(r *http.Request, s state, total int64) *empty {
+func (c searchPages) whyEmpty(r *http.Request, s state, total int64) *empty {
 	e := &empty{Kind: "match", Words: len(strings.Fields(s["q"]))}
 	if all := s.unfiltered(); len(all) < len(s.first()) {
 		e.Unfiltered = all.URL()

@@ -17,7 +17,7 @@ import (
 	"feedmesh/classify/query"
 )
 
-func searchPages() map[string]shown {
+func pagesOfSearches() map[string]shown {
 	slow := hostile()
 	slow.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
 	none := hostile()

@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"feedmesh/agent/service"
@@ -24,7 +27,7 @@ type savedSource interface {
 
 const searchesPath = "/searches"
 
-func (c *console) savedRoutes(mux *http.ServeMux) {
+func (c searchPages) savedRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(searchesPath, c.searches)
 	mux.HandleFunc("POST "+searchesPath, c.saveSearch)
 	mux.HandleFunc("POST "+searchesPath+"/{name}/remove", c.removeSearch)
@@ -38,7 +41,7 @@ type savedRow struct {
 	Remove string // action of the form that removes it
 }
 
-func (c *console) searches(w http.ResponseWriter, r *http.Request) {
+func (c searchPages) searches(w http.ResponseWriter, r *http.Request) {
 	saved, err := c.source.Searches(r.Context())
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
@@ -67,7 +70,7 @@ const (
 )
 
 // saveSearch saves a search under a name derived from its title. An existing search of that name is replaced.
-func (c *console) saveSearch(w http.ResponseWriter, r *http.Request) {
+func (c searchPages) saveSearch(w http.ResponseWriter, r *http.Request) {
 	title, query := formValue(w, r, "title"), formValue(w, r, "query")
 	if title == "" || utf8.RuneCountInString(title) > maxTitle || len(query) > maxSaved {
 		c.redirectOrExplain(w, r, false, &service.Error{Kind: service.KindConflict, Message: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
@@ -78,7 +81,7 @@ func (c *console) saveSearch(w http.ResponseWriter, r *http.Request) {
 }
 
 // removeSearch removes a saved search. A missing search is not an error.
-func (c *console) removeSearch(w http.ResponseWriter, r *http.Request) {
+func (c searchPages) removeSearch(w http.ResponseWriter, r *http.Request) {
 	err := c.source.RemoveSearch(r.Context(), r.PathValue("name"))
 	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
@@ -99,4 +102,90 @@ func nameOf(title string) string {
 		return "search-" + hex.EncodeToString(sum[:4])
 	}
 	return strings.Trim(name[:min(len(name), maxName)], "-")
+}
+
+// A follow contains the output URLs of a search or list.
+type follow struct {
+	RSS, Atom, JSON string // URLs for feed readers
+	Query           string // query to save the search with, for this page and for feed readers; empty for other lists
+	Title           string // suggested title
+}
+
+// outputsPath is the prefix of outputs for feed readers; see package output.
+const outputsPath = "/outputs/"
+
+// follow returns the output URLs of the search's first page, without prefix matching of a word being typed.
+func (s state) follow() *follow {
+	values := s.output()
+	f := followed("search", values)
+	for _, name := range []string{"show", "day", "stories"} { // parameters of the search page only
+		if s[name] != "" {
+			values.Set(name, s[name])
+		}
+	}
+	f.Query, f.Title = values.Encode(), s["q"]
+	return f
+}
+
+// follow returns the output URLs of the list of stories.
+func (l listing) follow() *follow {
+	values := url.Values{}
+	for _, name := range []string{"language", "category", "topic", "sort"} {
+		if l[name] != "" {
+			values.Set(name, l[name])
+		}
+	}
+	return followed("stories", values)
+}
+
+func followed(what string, values url.Values) *follow {
+	address := func(format string) string {
+		return strings.TrimSuffix(outputsPath+what+"."+format+"?"+values.Encode(), "?")
+	}
+	return &follow{RSS: address("rss"), Atom: address("atom"), JSON: address("json")}
+}
+
+// output returns the state as parameters of GET /api/search. Relative times become part of the query.
+func (s state) output() url.Values {
+	values := url.Values{}
+	for _, name := range []string{"category", "topic", "feed", "language", "sort"} {
+		if s[name] != "" {
+			values.Set(name, s[name])
+		}
+	}
+	q := s["q"]
+	switch days := daysOf[s["time"]]; {
+	case s["day"] != "":
+		after, before := s.between(time.Time{})
+		values.Set("after", after.Format(time.RFC3339))
+		values.Set("before", before.Format(time.RFC3339))
+	case days > 0 && q != "":
+		q = fmt.Sprintf("(%s) age:<%dd", q, days)
+	case days > 0:
+		q = fmt.Sprintf("age:<%dd", days)
+	}
+	if q != "" {
+		values.Set("q", q)
+	}
+	switch s["show"] {
+	case "":
+		if s.once() {
+			values.Set("once", "true")
+		}
+	case "spam", "duplicates":
+		values.Set(s["show"], "true")
+	default:
+		values.Set("duplicates", "true")
+		values.Set("flag", s["show"])
+	}
+	return values
+}
+
+// links returns the formats as links for the page's head.
+func (f *follow) links(title string) []feedLink {
+	return []feedLink{
+		{Title: title + " (Atom)", Kind: "application/atom+xml", URL: f.Atom},
+		{Title: title + " (RSS)", Kind: "application/rss+xml", URL: f.RSS},
+		{Title: title + " (JSON Feed)", Kind: "application/feed+json", URL: f.JSON},
+	}
 }

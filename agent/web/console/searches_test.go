@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-func savedPages() map[string]shown {
+func pagesOfSaved() map[string]shown {
 	return map[string]shown{
 		"saved":      {"/searches", 200, hostile()},
 		"none saved": {"/searches", 200, &fake{}},

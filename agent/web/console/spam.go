@@ -19,7 +19,7 @@ type spamSource interface {
 	SpamLists(ctx context.Context) (wire.SpamLists, error)
 }
 
-func (c *console) spamRoutes(mux *http.ServeMux) {
+func (c spamPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(spamPath, c.spam)
 	mux.HandleFunc("POST "+spamPath, c.decideSpam)
 }
@@ -59,7 +59,7 @@ func spamURL(feed, cursor string) string {
 	return addressOf(spamPath, map[string]string{"feed": feed, "cursor": cursor})
 }
 
-func (c *console) spam(w http.ResponseWriter, r *http.Request) {
+func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, spamParams)
 	if err != nil {
 		c.badSpam(w, r, err)
@@ -98,7 +98,7 @@ func (c *console) spam(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "spam", page{Title: "Spam", Here: spamPath, Main: main})
 }
 
-func (c *console) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
+func (c spamPages) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
 	c.badAddress(w, r, "Invalid list of spam", wrong, choice{Label: "All spam", URL: spamPath})
 }
 
@@ -114,7 +114,7 @@ func spamRowOf(i wire.SpamItem, now time.Time) spamRow {
 }
 
 // decideSpam marks an item as spam or not spam, and redirects to the list.
-func (c *console) decideSpam(w http.ResponseWriter, r *http.Request) {
+func (c spamPages) decideSpam(w http.ResponseWriter, r *http.Request) {
 	id, is, back := formValue(w, r, "item"), formValue(w, r, "spam"), formValue(w, r, "back")
 	if id == "" || len(id) > maxID || is != "yes" && is != "no" {
 		c.showMessage(w, r, http.StatusBadRequest, message{

@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-func spamPages() map[string]shown {
+func pagesOfSpam() map[string]shown {
 	unknown, other := hostile(), hostile()
 	unknown.deskErr = errAway
 	other.deskErr = storage.ErrBadCursor

@@ -18,7 +18,7 @@ type statisticsSource interface {
 	Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error)
 }
 
-func (c *console) statisticsRoutes(mux *http.ServeMux) {
+func (c meshPages) statisticsRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(statisticsPath, c.statistics)
 	mux.HandleFunc(statisticsPath+"/{file}", c.statisticsFile)
 }
@@ -79,7 +79,7 @@ type statisticsPage struct {
 	Nothing bool // no items in this period
 }
 
-func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
+func (c meshPages) statistics(w http.ResponseWriter, r *http.Request) {
 	p, found, ok := c.count(w, r)
 	if !ok {
 		return
@@ -98,7 +98,7 @@ func (c *console) statistics(w http.ResponseWriter, r *http.Request) {
 }
 
 // count returns the statistics of a request. If ok is false it has written an error response.
-func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found wire.Statistics, ok bool) {
+func (c meshPages) count(w http.ResponseWriter, r *http.Request) (p period, found wire.Statistics, ok bool) {
 	p, err := readPeriod(r.URL.RawQuery)
 	if err != nil {
 		c.badAddress(w, r, "Invalid statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
@@ -112,7 +112,7 @@ func (c *console) count(w http.ResponseWriter, r *http.Request) (p period, found
 }
 
 // statisticsFile writes the data of a chart as CSV.
-func (c *console) statisticsFile(w http.ResponseWriter, r *http.Request) {
+func (c meshPages) statisticsFile(w http.ResponseWriter, r *http.Request) {
 	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
 	if !isCSV {
 		c.notFound(w, r)

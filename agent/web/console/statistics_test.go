@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func statisticsPages() map[string]shown {
+func pagesOfStatistics() map[string]shown {
 	return map[string]shown{
 		"statistics":          {"/statistics", 200, hostile()},
 		"statistics of days":  {"/statistics?days=7&zone=Asia/Tokyo", 200, hostile()},

@@ -26,7 +26,7 @@ type storySource interface {
 	Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error)
 }
 
-func (c *console) storyRoutes(mux *http.ServeMux) {
+func (c storyPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(storiesPath, c.stories)
 	mux.HandleFunc(storiesPath+"/{id}", c.story)
 	mux.HandleFunc("POST "+storiesPath+"/{id}/split", c.split)
@@ -98,7 +98,7 @@ type storyCard struct {
 	Reason     string // reason why the newest item belongs to the story
 }
 
-func (c *console) stories(w http.ResponseWriter, r *http.Request) {
+func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, storyParams)
 	if err != nil {
 		c.badList(w, r, err)
@@ -153,7 +153,7 @@ func (l listing) bursts(found wire.Bursts) (list []choice) {
 }
 
 // badList responds to an invalid list of stories.
-func (c *console) badList(w http.ResponseWriter, r *http.Request, wrong error) {
+func (c storyPages) badList(w http.ResponseWriter, r *http.Request, wrong error) {
 	c.badAddress(w, r, "Invalid list of stories", wrong, choice{Label: "All stories", URL: storiesPath})
 }
 

@@ -14,7 +14,7 @@ import (
 	"feedmesh/storage"
 )
 
-func storyPages() map[string]shown {
+func pagesOfStories() map[string]shown {
 	unfiltered := hostile()
 	unfiltered.stories = wire.StoryPage{}
 	lonely := &fake{story: wire.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []wire.StoryEvent{{ID: "e", Items: make([]wire.StoryItem, 1)}}}}

@@ -1,14 +1,12 @@
 package console
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -72,7 +70,7 @@ type itemRow struct {
 // maxPublishers bounds the publishers of a story that are listed.
 const maxPublishers = 12
 
-func (c *console) story(w http.ResponseWriter, r *http.Request) {
+func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if len(id) > maxID {
 		c.noStory(w, r)
@@ -94,7 +92,7 @@ func (c *console) story(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "story", page{Title: main.Title, Here: storiesPath, Main: main})
 }
 
-func (c *console) noStory(w http.ResponseWriter, r *http.Request) {
+func (c storyPages) noStory(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
 		Heading: "Story not found",
 		Text:    []string{"It may have been joined with another story, its feeds may have been removed, or the URL may be mistyped."},
@@ -157,7 +155,7 @@ func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
 }
 
 // split splits an event or an item from a story and redirects to the remaining story.
-func (c *console) split(w http.ResponseWriter, r *http.Request) {
+func (c storyPages) split(w http.ResponseWriter, r *http.Request) {
 	what := wire.SplitRequest{EventID: formValue(w, r, "event"), ItemID: formValue(w, r, "item")}
 	id := r.PathValue("id")
 	if (what.EventID == "") == (what.ItemID == "") || max(len(id), len(what.EventID), len(what.ItemID)) > maxID {
@@ -169,7 +167,7 @@ func (c *console) split(w http.ResponseWriter, r *http.Request) {
 }
 
 // join joins two stories and redirects to the result.
-func (c *console) join(w http.ResponseWriter, r *http.Request) {
+func (c storyPages) join(w http.ResponseWriter, r *http.Request) {
 	id, other := r.PathValue("id"), storyIDOf(formValue(w, r, "story"))
 	if max(len(id), len(other)) > maxID || other == "" {
 		c.noStory(w, r)
@@ -191,31 +189,6 @@ func storyIDOf(address string) string {
 		return id
 	}
 	return address
-}
-
-// redirectOrExplain responds to a manual edit: with a redirect to next, with a message that it is pending, or
-// with the error and a link back.
-func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
-	var refusal *service.Error
-	m := message{Links: []choice{{Label: "Back", URL: back}}}
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
-		c.showMessage(w, r, http.StatusNotFound, m)
-	case errors.As(err, &refusal):
-		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Error())}
-		c.showMessage(w, r, http.StatusConflict, m)
-	case errors.Is(err, service.ErrOlderAgent):
-		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
-		c.showMessage(w, r, http.StatusServiceUnavailable, m)
-	case err != nil:
-		c.showUnavailable(w, r, err, "The mesh")
-	case pending:
-		m.Heading, m.Text = "The change is pending", []string{"It was accepted and will be applied by the cluster actor of its language."}
-		c.showMessage(w, r, http.StatusAccepted, m)
-	default:
-		http.Redirect(w, r, next, http.StatusSeeOther)
-	}
 }
 
 // sentence capitalizes the first letter and appends a full stop.
