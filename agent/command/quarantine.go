@@ -130,7 +130,7 @@ func (quarantineReplayCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", wire.ReplayQuarantined)
+	return changeTasks(ctx, c.query, p, c.Numbers, "returned to its queue", wire.ReplayQuarantined)
 }
 
 // A quarantineDropCommand deletes tasks.
@@ -148,11 +148,11 @@ func (quarantineDropCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
-	return c.changeTasks(ctx, p, c.Numbers, "dropped", wire.DropQuarantined)
+	return changeTasks(ctx, c.query, p, c.Numbers, "dropped", wire.DropQuarantined)
 }
 
 // changeTasks applies an operation to each quarantined task.
-func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
+func changeTasks(ctx context.Context, q query, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
 	api, err := q.client()
 	if err != nil {
 		return err

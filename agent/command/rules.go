@@ -135,7 +135,7 @@ func (c *textCommand) open(p *program) (*client.Client, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := p.readRules(c.File)
+	text, err := readRules(p, c.File)
 	return client, text, err
 }
 
@@ -226,7 +226,7 @@ func showPut(pg *page, name string, put wire.SavedRules) {
 }
 
 // readRules reads a text of at most storage.MaxRules bytes from a file or from standard input.
-func (p *program) readRules(name string) ([]byte, error) {
+func readRules(p *program, name string) ([]byte, error) {
 	in := p.in
 	if name != "-" {
 		file, err := os.Open(name)

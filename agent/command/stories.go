@@ -231,7 +231,7 @@ Later clustering does not undo a manual split.`
 
 // Run implements the command.
 func (c *storiesSplitCommand) Run(ctx context.Context, p *program) error {
-	return c.editStory(p, c.ID, func(api *client.Client) (wire.StoryView, error) {
+	return editStory(c.query, p, c.ID, func(api *client.Client) (wire.StoryView, error) {
 		return client.Call(ctx, api, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}})
 	})
 }
@@ -257,13 +257,13 @@ func (c *storiesJoinCommand) Run(ctx context.Context, p *program) error {
 	if c.Other == "" {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	return c.editStory(p, c.ID, func(api *client.Client) (wire.StoryView, error) {
+	return editStory(c.query, p, c.ID, func(api *client.Client) (wire.StoryView, error) {
 		return client.Call(ctx, api, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}})
 	})
 }
 
 // editStory applies a manual edit to a story and prints the result.
-func (q query) editStory(p *program, id string, do func(*client.Client) (wire.StoryView, error)) error {
+func editStory(q query, p *program, id string, do func(*client.Client) (wire.StoryView, error)) error {
 	client, err := q.client()
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
 // test returns the test that the flags specify.
 func (c *rulesTestCommand) test(p *program) (test wire.RuleTest, err error) {
 	if c.File != "" {
-		text, err := p.readRules(c.File)
+		text, err := readRules(p, c.File)
 		if err != nil {
 			return test, err
 		}
