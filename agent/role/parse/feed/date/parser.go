@@ -28,12 +28,6 @@ type parser struct {
 // A numeral is a number with its count of digits.
 type numeral struct{ value, digits int }
 
-const (
-	anyHalf dayHalf = iota
-	beforeNoon
-	afterNoon
-)
-
 // read parses all tokens. It returns false at the first token without a meaning.
 func (r *parser) read() bool {
 	for i := 0; i < r.tokens.n; {
