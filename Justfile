@@ -38,7 +38,7 @@ quick:
     env $(tests/tmpdir) go test -vet=off -short -p 4 -parallel 8 ./...
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, long simulations; of whole nodes it sees those that do not run for long
-unraced := "/role/parse/feed|/role/crawl/page|/classify|/tools"
+unraced := "/role/parse/feed|/role/crawl/page|/schedule/policy|/classify|/tools"
 
 # SQLite is C that was translated to Go and shares nothing: with the detector it takes ten times as long; its driver, and so a connection that two goroutines use, stays checked
 race := "-race -parallel 4 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'"
