@@ -137,8 +137,9 @@ func (m *mesh) quarantined(r *run) int {
 }
 
 // observationTimeout is the timeout of the first observation of a bad document. The task of a stopped agent waits
-// for its redelivery and, if that fails too, until it counts as lost.
-const observationTimeout = 3 * time.Minute
+// for its redelivery and, if that fails too, until it counts as lost: 45 s and twice the waits in the queues, which
+// are long on a loaded machine.
+const observationTimeout = 6 * time.Minute
 
 // removeFeeds removes feeds with bad documents, after the first observation of each.
 func (m *mesh) removeFeeds(r *run, urls []string) {
