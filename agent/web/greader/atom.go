@@ -55,13 +55,13 @@ type atomEntry struct {
 }
 
 // streamAtom sends a page of a stream as Atom.
-func (s *server) streamAtom(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *itemCalls) streamAtom(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	id := streamParameter(r, p)
 	page, _, err := s.list(r.Context(), access.From(r.Context()).ID, id, p, maxContents)
 	if err != nil {
 		return err
 	}
-	feed := atomFeed{ID: "tag:google.com,2005:reader/" + id, Title: id, Author: "feedmesh", Updated: atomTime(s.Now().Unix()),
+	feed := atomFeed{ID: "tag:google.com,2005:reader/" + id, Title: id, Author: "feedmesh", Updated: atomTime(s.now().Unix()),
 		Link: atomLink{Rel: "self", Href: r.URL.RequestURI()}}
 	for c, err := range s.contents(r.Context(), page) {
 		if err != nil {

@@ -2,7 +2,6 @@ package greader
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -41,7 +40,7 @@ func BenchmarkSync(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	api := Handler(Deps{Store: s, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Export: http.NotFoundHandler()})
+	api := Handler(serviceOf(s), nil)
 	w := &fixture{Server: httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		api.ServeHTTP(rw, r.WithContext(access.With(r.Context(), access.Local())))
 	}))}

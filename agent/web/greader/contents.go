@@ -49,8 +49,11 @@ type origin struct {
 	HTMLURL  string `json:"htmlUrl"`
 }
 
+// itemCalls are the calls that list items.
+type itemCalls struct{ *streams }
+
 // itemContents sends the items with the requested IDs.
-func (s *server) itemContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *itemCalls) itemContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	ids, err := s.requestedItems(r.Context(), p)
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func (s *server) itemContents(w http.ResponseWriter, r *http.Request, p url.Valu
 	if len(ids) > maxContents {
 		return badRequest("at most 1000 items may be requested")
 	}
-	marks, err := s.Store.MarksOf(r.Context(), access.From(r.Context()).ID, ids...)
+	marks, err := s.store.MarksOf(r.Context(), access.From(r.Context()).ID, ids...)
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (s *server) itemContents(w http.ResponseWriter, r *http.Request, p url.Valu
 }
 
 // streamContents sends a page of a stream with the items' texts.
-func (s *server) streamContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *itemCalls) streamContents(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	id := streamParameter(r, p)
 	page, next, err := s.list(r.Context(), access.From(r.Context()).ID, id, p, maxContents)
 	if err != nil {
@@ -83,9 +86,9 @@ func streamParameter(r *http.Request, p url.Values) string {
 
 // sendContents streams items to the client while it loads them in batches, because an item may have a
 // megabyte: the response is never buffered as a whole.
-func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string, marks []storage.MarkedItem, next string) error {
+func (s *itemCalls) sendContents(w http.ResponseWriter, r *http.Request, id string, marks []storage.MarkedItem, next string) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	head, err := json.Marshal(map[string]any{"direction": "ltr", "id": id, "updated": s.Now().Unix()})
+	head, err := json.Marshal(map[string]any{"direction": "ltr", "id": id, "updated": s.now().Unix()})
 	if err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (s *server) sendContents(w http.ResponseWriter, r *http.Request, id string,
 
 // contents yields the items that still exist, in their order. It loads them in batches, and caches their
 // feeds for the response.
-func (s *server) contents(ctx context.Context, marks []storage.MarkedItem) func(yield func(content, error) bool) {
+func (s *itemCalls) contents(ctx context.Context, marks []storage.MarkedItem) func(yield func(content, error) bool) {
 	return func(yield func(content, error) bool) {
 		feeds := map[string]storage.Feed{}
 		for batch := range slices.Chunk(marks, itemBatch) {
@@ -130,7 +133,7 @@ func (s *server) contents(ctx context.Context, marks []storage.MarkedItem) func(
 			for i, m := range batch {
 				ids[i], markOf[m.ItemID] = m.ItemID, m
 			}
-			items, err := s.Store.Items(ctx, ids...)
+			items, err := s.store.Items(ctx, ids...)
 			if err != nil {
 				yield(content{}, err)
 				return
@@ -138,7 +141,7 @@ func (s *server) contents(ctx context.Context, marks []storage.MarkedItem) func(
 			for _, item := range items {
 				feed, loaded := feeds[item.FeedID]
 				if !loaded {
-					feed, _ = s.Store.Feed(ctx, item.FeedID) // on failure the title stays empty
+					feed, _ = s.store.Feed(ctx, item.FeedID) // on failure the title stays empty
 					feeds[item.FeedID] = feed
 				}
 				if !yield(s.contentOf(item, feed, markOf[item.ID]), nil) {
@@ -150,7 +153,7 @@ func (s *server) contents(ctx context.Context, marks []storage.MarkedItem) func(
 }
 
 // contentOf returns an item as encoded for clients.
-func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem) content {
+func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem) content {
 	c := content{
 		ID:            longID(i.ID),
 		CrawlTimeMsec: strconv.FormatInt(i.FirstSeen.UnixMilli(), 10),
@@ -176,7 +179,7 @@ func (s *server) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem)
 }
 
 // categories returns the streams that contain an item, except its feed's.
-func (s *server) categories(f storage.Feed, m storage.MarkedItem) []string {
+func (s *itemCalls) categories(f storage.Feed, m storage.MarkedItem) []string {
 	all := []string{statePrefix + readingList}
 	if m.Read || m.FirstSeen.Before(s.unreadSince()) {
 		all = append(all, statePrefix+read)

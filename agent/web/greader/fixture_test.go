@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
+	"feedmesh/subjects"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -34,27 +36,11 @@ func newFixture(t *testing.T) *fixture {
 	w.b = w.add(t, "https://b.example/feed", "", "News")
 	w.items = w.put(t, w.a, 5)
 	w.put(t, w.b, 3)
-	api := Handler(Deps{
-		Store: w.store, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-		Login: func(_ *http.Request, password string) (access.Client, error) {
-			if c := client(password); c.ID != "" {
-				return c, nil
-			}
-			return access.Client{}, access.ErrInvalidToken
-		},
-		Subscribe: func(ctx context.Context, address string, tags []string) (string, error) {
-			url, err := storage.CanonicalURL(address)
-			if err != nil {
-				return "", err
-			}
-			_, err = w.store.AddFeeds(ctx, storage.Feed{ID: storage.FeedID(url), URL: url, Tags: tags})
-			return storage.FeedID(url), err
-		},
-		Unsubscribe: func(ctx context.Context, id string) error {
-			_, err := w.store.RemoveFeed(ctx, id)
-			return err
-		},
-		Export: http.NotFoundHandler(),
+	api := Handler(serviceOf(w.store), func(_ *http.Request, password string) (access.Client, error) {
+		if c := client(password); c.ID != "" {
+			return c, nil
+		}
+		return access.Client{}, access.ErrInvalidToken
 	})
 	// Stands in for the API's authentication.
 	w.Server = httptest.NewServer(NormalizePaths(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -66,6 +52,15 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(w.Close)
 	return w
 }
+
+// serviceOf returns a service over a store, without an index, and with a mesh that drops all tasks.
+func serviceOf(s storage.Store) *service.Service {
+	return service.New(service.Deps{Store: s, Mesh: noMesh{}, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+}
+
+type noMesh struct{ service.Mesh }
+
+func (noMesh) Publish(context.Context, ...subjects.Message) error { return nil }
 
 // client returns the client with a token.
 func client(secret string) access.Client {

@@ -17,39 +17,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service"
 	"feedmesh/storage"
 )
 
-// A Store is the part of a [storage.Store] that the API uses.
-type Store interface {
-	storage.Feeds
-	storage.Items
-	storage.Marks
-}
-
-// Deps are the dependencies of the handler.
-type Deps struct {
-	Store Store
-
-	// Login returns the client with the password. If no client has it, the error is [access.ErrInvalidToken].
-	Login func(r *http.Request, password string) (access.Client, error)
-
-	// Subscribe adds a feed by its address, or finds the stored feed, and returns its ID. Its errors are
-	// shown to the user.
-	Subscribe func(ctx context.Context, address string, tags []string) (feedID string, err error)
-
-	// Unsubscribe removes a feed.
-	Unsubscribe func(ctx context.Context, feedID string) error
-
-	// Export serves all feeds as OPML.
-	Export http.Handler
-
-	Now func() time.Time
-	Log *slog.Logger
-}
+// A Login returns the client with a password. If no client has it, the error is [access.ErrInvalidToken].
+type Login func(r *http.Request, password string) (access.Client, error)
 
 const (
 	maxBody = 2 << 20 // bytes of a request: the long IDs of 10,000 items take 500 KB
@@ -60,8 +35,11 @@ const (
 	maxItemIDs = 100_000
 )
 
-// A server implements the API's calls.
-type server struct{ Deps }
+// A server sends the answers of the calls.
+type server struct {
+	clientOf Login
+	log      *slog.Logger
+}
 
 // A handler serves a request with the parameters of its URL and its body combined, because clients put them
 // into either.
@@ -69,33 +47,34 @@ type handler func(w http.ResponseWriter, r *http.Request, p url.Values) error
 
 // Handler returns the API, for paths that begin with /reader/ or /accounts/. Except for the login, the
 // request's context must contain the client. Requests must pass through [NormalizePaths] first.
-func Handler(d Deps) http.Handler {
-	s := &server{d}
+func Handler(of *service.Service, login Login) http.Handler {
+	s, all := &server{login, of.Log}, &streams{of.Store, of.Now}
+	items, marks, feeds := &itemCalls{all}, &markCalls{all}, &feedCalls{all, of.Feeds}
 	mux := http.NewServeMux()
 	for path, c := range map[string]handler{
 		"/accounts/ClientLogin":                s.login,
-		"/reader/api/0/token":                  s.token,
-		"/reader/api/0/user-info":              s.userInfo,
+		"/reader/api/0/token":                  token,
+		"/reader/api/0/user-info":              userInfo,
 		"/reader/api/0/preference/list":        staticJSON(`{"prefs":[]}`),
 		"/reader/api/0/preference/stream/list": staticJSON(`{"streamprefs":{}}`),
-		"/reader/api/0/subscription/list":      s.subscriptions,
-		"/reader/api/0/tag/list":               s.tags,
-		"/reader/api/0/unread-count":           s.unreadCounts,
-		"/reader/api/0/stream/items/ids":       s.itemIDs,
-		"/reader/api/0/stream/items/contents":  s.itemContents,
-		"/reader/api/0/stream/contents":        s.streamContents,
-		streamPath + "{stream...}":             s.streamContents,
-		atomPath + "{stream...}":               s.streamAtom,
-		"/reader/api/0/edit-tag":               requirePost(s.editTag),
-		"/reader/api/0/mark-all-as-read":       requirePost(s.markAllRead),
-		"/reader/api/0/subscription/edit":      requirePost(requireWrite(s.editSubscription)),
-		"/reader/api/0/subscription/quickadd":  requirePost(requireWrite(s.quickAdd)),
-		"/reader/api/0/rename-tag":             requirePost(requireWrite(s.renameTag)),
-		"/reader/api/0/disable-tag":            requirePost(requireWrite(s.disableTag)),
+		"/reader/api/0/subscription/list":      feeds.subscriptions,
+		"/reader/api/0/tag/list":               feeds.tags,
+		"/reader/api/0/unread-count":           marks.unreadCounts,
+		"/reader/api/0/stream/items/ids":       items.itemIDs,
+		"/reader/api/0/stream/items/contents":  items.itemContents,
+		"/reader/api/0/stream/contents":        items.streamContents,
+		streamPath + "{stream...}":             items.streamContents,
+		atomPath + "{stream...}":               items.streamAtom,
+		"/reader/api/0/edit-tag":               requirePost(marks.editTag),
+		"/reader/api/0/mark-all-as-read":       requirePost(marks.markAllRead),
+		"/reader/api/0/subscription/edit":      requirePost(requireWrite(feeds.editSubscription)),
+		"/reader/api/0/subscription/quickadd":  requirePost(requireWrite(feeds.quickAdd)),
+		"/reader/api/0/rename-tag":             requirePost(requireWrite(feeds.renameTag)),
+		"/reader/api/0/disable-tag":            requirePost(requireWrite(feeds.disableTag)),
 	} {
 		mux.HandleFunc(path, s.answer(c))
 	}
-	mux.Handle("/reader/api/0/subscription/export", d.Export)
+	mux.HandleFunc("/reader/api/0/subscription/export", feeds.export)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		s.fail(w, &requestError{http.StatusNotFound, "this call is not supported"})
 	})
@@ -188,7 +167,7 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, storage.ErrNotFound):
 		f = &requestError{http.StatusNotFound, err.Error()}
 	default:
-		s.Log.Error("reader request failed", "err", err)
+		s.log.Error("reader request failed", "err", err)
 		f = &requestError{http.StatusServiceUnavailable, err.Error()}
 	}
 	sendText(w, f.status, f.reason+"\n")

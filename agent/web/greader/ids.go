@@ -16,7 +16,7 @@ type itemRef struct {
 }
 
 // itemIDs sends the IDs of a stream's items.
-func (s *server) itemIDs(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *itemCalls) itemIDs(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	page, next, err := s.list(r.Context(), access.From(r.Context()).ID, streamParameter(r, p), p, maxItemIDs)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func parseID(id string) ([]int64, error) {
 }
 
 // requestedItems returns the IDs of the request's items that exist.
-func (s *server) requestedItems(ctx context.Context, p url.Values) ([]string, error) {
+func (s *streams) requestedItems(ctx context.Context, p url.Values) ([]string, error) {
 	ids := p["i"]
 	switch {
 	case len(ids) == 0:
@@ -58,5 +58,5 @@ func (s *server) requestedItems(ctx context.Context, p url.Values) ([]string, er
 		}
 		numbers = append(numbers, some...)
 	}
-	return s.Store.NumberedItems(ctx, numbers...)
+	return s.store.NumberedItems(ctx, numbers...)
 }

@@ -11,7 +11,7 @@ import (
 // login sends the credential for later requests: the password itself, which is a token's secret. It can be
 // revoked at any time, and no session is stored.
 func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	client, err := s.Login(r, p.Get("Passwd"))
+	client, err := s.clientOf(r, p.Get("Passwd"))
 	switch {
 	case errors.Is(err, access.ErrInvalidToken):
 		return &requestError{http.StatusUnauthorized, "Error=BadAuthentication"}
@@ -33,12 +33,12 @@ func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) err
 
 // token sends the value that clients return as T with each change. In the original it prevented cross-site
 // requests. Some clients omit it; cross-site requests are rejected by the headers that browsers send.
-func (s *server) token(w http.ResponseWriter, _ *http.Request, _ url.Values) error {
+func token(w http.ResponseWriter, _ *http.Request, _ url.Values) error {
 	sendText(w, http.StatusOK, "feedmesh")
 	return nil
 }
 
-func (s *server) userInfo(w http.ResponseWriter, r *http.Request, _ url.Values) error {
+func userInfo(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	client := access.From(r.Context())
 	return sendJSON(w, map[string]string{
 		"userId": client.ID, "userName": client.Name, "userProfileId": client.ID, "userEmail": "",

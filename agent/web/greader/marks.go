@@ -9,8 +9,11 @@ import (
 	"feedmesh/storage"
 )
 
+// markCalls are the calls that change and count the marks of items.
+type markCalls struct{ *streams }
+
 // editTag marks items. Clients remove an item's state (r), add the opposite state (a), or both.
-func (s *server) editTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *markCalls) editTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	m, err := markChange(p)
 	if err != nil {
 		return err
@@ -19,7 +22,7 @@ func (s *server) editTag(w http.ResponseWriter, r *http.Request, p url.Values) e
 	if err != nil {
 		return err
 	}
-	if err := s.Store.Mark(r.Context(), access.From(r.Context()).ID, m, ids...); err != nil {
+	if err := s.store.Mark(r.Context(), access.From(r.Context()).ID, m, ids...); err != nil {
 		return err
 	}
 	return sendOK(w)
@@ -59,12 +62,12 @@ func markChange(p url.Values) (m storage.MarkChange, err error) {
 var errNoLabels = badRequest("items can't have labels; label the feed")
 
 // markAllRead marks all items of a stream as read, up to the time of the client's last update.
-func (s *server) markAllRead(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *markCalls) markAllRead(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	until, err := timeParameter(p, "ts")
 	if err != nil {
 		return err
 	}
-	if now := s.Now(); until.IsZero() || until.After(now) {
+	if now := s.now(); until.IsZero() || until.After(now) {
 		until = now
 	}
 	target, err := parseStream(p.Get("s"))
@@ -84,7 +87,7 @@ func (s *server) markAllRead(w http.ResponseWriter, r *http.Request, p url.Value
 	if err != nil {
 		return err
 	}
-	if err := s.Store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until); err != nil {
+	if err := s.store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until); err != nil {
 		return err
 	}
 	return sendOK(w)

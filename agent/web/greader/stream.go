@@ -50,10 +50,16 @@ func parseStream(id string) (stream, error) {
 	return stream{}, badRequest(fmt.Sprintf("%.100q is not a stream; write feed/ID, user/-/label/NAME or user/-/state/com.google/reading-list", id))
 }
 
+// streams finds the items of streams.
+type streams struct {
+	store storage.Store
+	now   func() time.Time
+}
+
 // feedID returns the ID of a stream's feed, given by its ID or address, even if the feed has moved since. The
 // error may be [storage.ErrNotFound].
-func (s *server) feedID(ctx context.Context, feed string) (string, error) {
-	id, err := s.Store.ResolveFeed(ctx, feed)
+func (s *streams) feedID(ctx context.Context, feed string) (string, error) {
+	id, err := s.store.ResolveFeed(ctx, feed)
 	if !errors.Is(err, storage.ErrNotFound) {
 		return id, err
 	}
@@ -61,12 +67,12 @@ func (s *server) feedID(ctx context.Context, feed string) (string, error) {
 	if err != nil {
 		return "", storage.ErrNotFound
 	}
-	return s.Store.ResolveFeed(ctx, storage.FeedID(address))
+	return s.store.ResolveFeed(ctx, storage.FeedID(address))
 }
 
 // query returns the query for a stream's items. has is false if the stream is always empty: a feed that is
 // not stored, or a state that is not supported.
-func (s *server) query(ctx context.Context, id string) (q storage.MarkQuery, has bool, err error) {
+func (s *streams) query(ctx context.Context, id string) (q storage.MarkQuery, has bool, err error) {
 	target, err := parseStream(id)
 	switch {
 	case err != nil:
@@ -85,7 +91,7 @@ func (s *server) query(ctx context.Context, id string) (q storage.MarkQuery, has
 }
 
 // filterState restricts a query to items of a state. It returns false if no item can have the state.
-func (s *server) filterState(q *storage.MarkQuery, state string) bool {
+func (s *streams) filterState(q *storage.MarkQuery, state string) bool {
 	switch state {
 	case readingList:
 	case starred:
@@ -100,18 +106,18 @@ func (s *server) filterState(q *storage.MarkQuery, state string) bool {
 	return true
 }
 
-func (s *server) onlyUnread(q *storage.MarkQuery) {
+func (s *streams) onlyUnread(q *storage.MarkQuery) {
 	q.Read = &no
 	if since := s.unreadSince(); q.From.Before(since) {
 		q.From = since
 	}
 }
 
-func (s *server) unreadSince() time.Time { return s.Now().AddDate(0, 0, -unreadDays) }
+func (s *streams) unreadSince() time.Time { return s.now().AddDate(0, 0, -unreadDays) }
 
 // applyParameters restricts a query by the request's parameters, and returns the item after which the page
 // begins. it and xt contain states; unsupported states are ignored.
-func (s *server) applyParameters(q *storage.MarkQuery, p url.Values) (after storage.MarkedItem, has bool, err error) {
+func (s *streams) applyParameters(q *storage.MarkQuery, p url.Values) (after storage.MarkedItem, has bool, err error) {
 	q.Oldest = p.Get("r") == "o"
 	if q.From, err = timeParameter(p, "ot"); err != nil {
 		return after, false, err
@@ -197,7 +203,7 @@ func parseContinuation(c string) (storage.MarkedItem, error) {
 }
 
 // list returns a page of a stream and its continuation, empty for the last page.
-func (s *server) list(ctx context.Context, client, id string, p url.Values, limit int) (page []storage.MarkedItem, next string, err error) {
+func (s *streams) list(ctx context.Context, client, id string, p url.Values, limit int) (page []storage.MarkedItem, next string, err error) {
 	q, has, err := s.query(ctx, id)
 	if err != nil || !has {
 		return nil, "", err
@@ -210,7 +216,7 @@ func (s *server) list(ctx context.Context, client, id string, p url.Values, limi
 	if err != nil {
 		return nil, "", err
 	}
-	page, err = s.Store.ListMarked(ctx, client, q, after, n+1) // the additional item indicates a further page
+	page, err = s.store.ListMarked(ctx, client, q, after, n+1) // the additional item indicates a further page
 	if len(page) > n {
 		page = page[:n]
 		next = continuation(page[n-1])

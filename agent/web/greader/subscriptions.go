@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
 
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
@@ -20,6 +24,12 @@ const maxEditedFeeds = 1000
 type category struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
+}
+
+// feedCalls are the calls that list and change feeds and their folders.
+type feedCalls struct {
+	*streams
+	feeds *service.Feeds
 }
 
 type subscription struct {
@@ -33,10 +43,10 @@ type subscription struct {
 }
 
 // subscriptions streams all feeds to the client while it loads them.
-func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
+func (s *feedCalls) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	sent := 0
-	err := storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+	err := storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
 		entry := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
 			HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
 		for _, tag := range f.Tags {
@@ -68,7 +78,7 @@ func (s *server) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Val
 }
 
 // editSubscription subscribes to feeds, unsubscribes, or moves them between folders.
-func (s *server) editSubscription(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) editSubscription(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	add, remove, err := labels(p)
 	if err != nil {
 		return err
@@ -91,9 +101,9 @@ func (s *server) editSubscription(w http.ResponseWriter, r *http.Request, p url.
 	return sendOK(w)
 }
 
-func (s *server) edit(ctx context.Context, action, feed string, add, remove []string) error {
+func (s *feedCalls) edit(ctx context.Context, action, feed string, add, remove []string) error {
 	if action == "subscribe" {
-		id, err := s.Subscribe(ctx, feed, add)
+		id, err := s.subscribe(ctx, feed, add)
 		if err != nil {
 			return badRequest(err.Error())
 		}
@@ -105,12 +115,27 @@ func (s *server) edit(ctx context.Context, action, feed string, add, remove []st
 	}
 	switch action {
 	case "unsubscribe":
-		return s.Unsubscribe(ctx, id)
+		_, err := s.feeds.Remove(ctx, wire.ByID{ID: id})
+		return err
 	case "edit":
 		// The title is always the publisher's.
 		return s.setTags(ctx, id, add, remove)
 	}
 	return badRequest(fmt.Sprintf("ac=%.40q is not supported; use subscribe, unsubscribe or edit", action))
+}
+
+// subscribe adds a feed by its address and returns its ID, whether or not it was stored before. The error is
+// shown to the user.
+func (s *feedCalls) subscribe(ctx context.Context, address string, tags []string) (feedID string, err error) {
+	added, err := s.feeds.Add(ctx, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{address}, Tags: tags}})
+	if err != nil {
+		return "", err
+	}
+	result := added.Results[0]
+	if result.Outcome == wire.ImportInvalid {
+		return "", errors.New(result.Reason)
+	}
+	return s.store.ResolveFeed(ctx, result.FeedID)
 }
 
 // labels returns the labels that a request adds and removes.
@@ -139,8 +164,8 @@ func labelOf(id string) (string, error) {
 }
 
 // setTags adds and removes tags of a feed. Without a change it writes nothing.
-func (s *server) setTags(ctx context.Context, id string, add, remove []string) error {
-	f, err := s.Store.Feed(ctx, id)
+func (s *feedCalls) setTags(ctx context.Context, id string, add, remove []string) error {
+	f, err := s.store.Feed(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -148,23 +173,34 @@ func (s *server) setTags(ctx context.Context, id string, add, remove []string) e
 	if slices.Equal(settings.Tags, f.Tags) {
 		return nil
 	}
-	_, err = s.Store.SetFeed(ctx, id, settings)
+	_, err = s.store.SetFeed(ctx, id, settings)
 	return err
 }
 
 // quickAdd subscribes to a feed by its address alone.
-func (s *server) quickAdd(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) quickAdd(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	address := p.Get("quickadd")
 	if feed, err := parseStream(address); err == nil && feed.feed != "" {
 		address = feed.feed
 	}
-	id, err := s.Subscribe(r.Context(), address, nil)
+	id, err := s.subscribe(r.Context(), address, nil)
 	if err != nil {
 		return sendJSON(w, map[string]any{"numResults": 0, "query": address, "error": err.Error()})
 	}
-	f, err := s.Store.Feed(r.Context(), id)
+	f, err := s.store.Feed(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	return sendJSON(w, map[string]any{"numResults": 1, "query": address, "streamId": feedPrefix + id, "streamName": asHTML(f.Name())})
+}
+
+// export sends all feeds as OPML.
+func (s *feedCalls) export(w http.ResponseWriter, r *http.Request) {
+	list, err := s.feeds.Export(r.Context(), wire.None{})
+	if err != nil {
+		problem.Write(w, problem.Of(err, s.feeds.Log))
+		return
+	}
+	w.Header().Set("Content-Type", list.Type)
+	w.Write(list.Data)
 }

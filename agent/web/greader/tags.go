@@ -11,9 +11,9 @@ import (
 )
 
 // tags sends the folders and the state starred.
-func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) error {
+func (s *feedCalls) tags(w http.ResponseWriter, r *http.Request, _ url.Values) error {
 	names := map[string]bool{}
-	err := storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+	err := storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
 		for _, tag := range f.Tags {
 			names[tag] = true
 		}
@@ -34,7 +34,7 @@ func (s *server) tags(w http.ResponseWriter, r *http.Request, _ url.Values) erro
 }
 
 // renameTag replaces a folder by another in all its feeds.
-func (s *server) renameTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) renameTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	from, err := labelOf(p.Get("s"))
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *server) renameTag(w http.ResponseWriter, r *http.Request, p url.Values)
 }
 
 // disableTag removes folders; their feeds stay.
-func (s *server) disableTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) disableTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	for _, id := range p["s"] {
 		label, err := labelOf(id)
 		if err != nil {
@@ -66,8 +66,8 @@ func (s *server) disableTag(w http.ResponseWriter, r *http.Request, p url.Values
 	return sendOK(w)
 }
 
-func (s *server) retag(ctx context.Context, from string, to []string) error {
-	return storage.ForEachFeed(ctx, s.Store, func(f storage.Feed) error {
+func (s *feedCalls) retag(ctx context.Context, from string, to []string) error {
+	return storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
 		if !slices.Contains(f.Tags, from) {
 			return nil
 		}

@@ -30,15 +30,15 @@ func countOfStream(id string, u storage.UnreadCount) unreadCount {
 }
 
 // unreadCounts sends the number of unread items of each feed, of each folder, and in total.
-func (s *server) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	unread, err := s.Store.CountUnread(r.Context(), access.From(r.Context()).ID, s.unreadSince())
+func (s *markCalls) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Values) error {
+	unread, err := s.store.CountUnread(r.Context(), access.From(r.Context()).ID, s.unreadSince())
 	if err != nil {
 		return err
 	}
 	var all storage.UnreadCount
 	labels := map[string]storage.UnreadCount{}
 	counts := []unreadCount{}
-	err = storage.ForEachFeed(r.Context(), s.Store, func(f storage.Feed) error {
+	err = storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
 		u, ok := unread[f.ID]
 		if !ok {
 			return nil

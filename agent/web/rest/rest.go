@@ -11,6 +11,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/problem"
 )
@@ -56,7 +57,7 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 
 	s.healthRoutes(mux)
 	mux.Handle("/outputs/", output.Handler(s.Service))
-	readers := s.reader(mux)
+	readers := greader.Handler(s.Service, s.Login)
 	mux.Handle("/reader/", readers)
 	mux.Handle(loginPath, readers)
 	mux.Handle("/accounts/", readers)
