@@ -190,7 +190,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		f(&d)
 	}
 	w.api = service.New(d)
-	w.Server = httptest.NewServer(rest.New(w.api, rest.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
+	w.Server = httptest.NewServer(rest.New(w.api, rest.Options{Metrics: http.NotFoundHandler()}).Handler(nil))
 	t.Cleanup(w.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

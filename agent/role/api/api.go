@@ -10,7 +10,7 @@ import (
 
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
-	"feedmesh/agent/web/console"
+	"feedmesh/agent/web"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
@@ -37,7 +37,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	server := rest.New(answers, rest.Options{
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
 	})
-	handler := withHubs(env, greader.NormalizePaths(server.Handler(console.Handler(answers))))
+	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, server.Login))))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return answers.Imports.Run(ctx) })
 	group.Go(func() error { return answers.Jobs.Run(ctx) })

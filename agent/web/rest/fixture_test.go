@@ -24,6 +24,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
@@ -259,12 +260,19 @@ func newTestbed(t *testing.T, change ...func(*setup)) *testbed {
 		f(&d)
 	}
 	w.server = New(service.New(d.Deps), d.Options)
-	w.Server = httptest.NewServer(w.server.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Server = httptest.NewServer(w.handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "the page at %s", r.URL.Path)
 	})))
 	t.Cleanup(w.Close)
 	w.stopImports = w.runImports(t)
 	return w
+}
+
+// handler returns the API and all that is mounted beside it, with other pages.
+func (w *testbed) handler(pages http.Handler) http.Handler {
+	mounts := web.Mounts(w.server.Service, w.server.Login)
+	mounts["/"] = pages
+	return w.server.Handler(mounts)
 }
 
 // runImports runs imports until the test ends or the returned function is called.

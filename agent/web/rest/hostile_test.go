@@ -67,7 +67,7 @@ func (w *testbed) serving(t *testing.T, l net.Listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := Serve(ctx, l, w.server.Handler(http.NotFoundHandler()), slog.New(slog.DiscardHandler)); err != nil {
+		if err := Serve(ctx, l, w.handler(http.NotFoundHandler()), slog.New(slog.DiscardHandler)); err != nil {
 			t.Errorf("serving ended: %v", err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/service"
-	"feedmesh/agent/web/console"
+	"feedmesh/agent/web"
 	"feedmesh/agent/web/rest"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -39,13 +39,14 @@ func staysHere(to, site string) bool {
 func TestRedirects_StayOnSite(t *testing.T) {
 	l := newLiving(t)
 	answers := service.New(service.Deps{Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Fetcher: nowhere{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	web := httptest.NewServer(rest.New(answers, rest.Options{Metrics: http.NotFoundHandler()}).Handler(console.Handler(answers)))
-	t.Cleanup(web.Close)
+	server := rest.New(answers, rest.Options{Metrics: http.NotFoundHandler()})
+	here := httptest.NewServer(server.Handler(web.Mounts(answers, server.Login)))
+	t.Cleanup(here.Close)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	sent := 0
 	ask := func(method, path string, form url.Values) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, web.URL, strings.NewReader(form.Encode()))
+		r, err := http.NewRequestWithContext(t.Context(), method, here.URL, strings.NewReader(form.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestRedirects_StayOnSite(t *testing.T) {
 		if to == "" {
 			return
 		}
-		if sent++; !staysHere(to, web.URL) {
+		if sent++; !staysHere(to, here.URL) {
 			t.Errorf("%s %s with %v sends to %q", method, path, form, to)
 		}
 	}
@@ -87,7 +88,7 @@ func TestRedirects_StayOnSite(t *testing.T) {
 	if sent < 3*len(elsewheres) {
 		t.Errorf("only %d answers sent anywhere: the test is of nothing", sent)
 	}
-	if staysHere("//evil.example", web.URL) || staysHere(`/\evil.example`, web.URL) || !staysHere("/spam", web.URL) {
+	if staysHere("//evil.example", here.URL) || staysHere(`/\evil.example`, here.URL) || !staysHere("/spam", here.URL) {
 		t.Error("the test does not detect another site")
 	}
 }

@@ -11,8 +11,6 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
-	"feedmesh/agent/web/greader"
-	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/problem"
 )
 
@@ -45,8 +43,8 @@ func New(s *service.Service, o Options) *Server {
 // wrongTokens is the number of wrong tokens accepted from one address a minute.
 const wrongTokens = 10
 
-// Handler returns the API and passes all other paths to pages. The same guard protects both.
-func (s *Server) Handler(pages http.Handler) http.Handler {
+// Handler returns the API and the other handlers, which are mounted at their paths. The same guard protects all.
+func (s *Server) Handler(mounts map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	api := humago.New(mux, apiConfig(s.Version))
 
@@ -56,12 +54,9 @@ func (s *Server) Handler(pages http.Handler) http.Handler {
 	problem.DescribePosition(api)
 
 	s.healthRoutes(mux)
-	mux.Handle("/outputs/", output.Handler(s.Service))
-	readers := greader.Handler(s.Service, s.Login)
-	mux.Handle("/reader/", readers)
-	mux.Handle(loginPath, readers)
-	mux.Handle("/accounts/", readers)
 	mux.Handle("/api/", notFound(mux))
-	mux.Handle("/", pages)
+	for path, h := range mounts {
+		mux.Handle(path, h)
+	}
 	return s.guarded(mux, scopesOf(api, s.scopeTable()))
 }

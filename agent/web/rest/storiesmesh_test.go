@@ -69,7 +69,7 @@ func newLiving(t *testing.T) *living {
 	t.Cleanup(func() { stop(); running.Wait() })
 	web := httptest.NewServer(rest.New(service.New(service.Deps{
 		Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Now: env.Clock.Now, Log: quiet,
-	}), rest.Options{Metrics: http.NotFoundHandler()}).Handler(http.NotFoundHandler()))
+	}), rest.Options{Metrics: http.NotFoundHandler()}).Handler(nil))
 	t.Cleanup(web.Close)
 	client, err := client.NewClient(web.URL, "")
 	if err != nil {
