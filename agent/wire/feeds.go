@@ -27,7 +27,7 @@ type FeedSearch struct {
 	FeedFilter
 	Sort  string `query:"sort" enum:"url,title,items,newest,added" default:"url" doc:"By address, by title, or most items, newest item or last added first."`
 	After string `query:"after" maxLength:"4096" doc:"The value of next of the previous page, in the same order."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum length of the page."`
 	Count bool   `query:"count" doc:"Count all matching feeds."`
 }
 
@@ -133,7 +133,7 @@ type FeedChange struct {
 
 // A SetFeedRequest changes the settings of a feed.
 type SetFeedRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of a feed."`
 	Body FeedChange
 }
 

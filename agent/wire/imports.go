@@ -68,9 +68,9 @@ type ImportPage struct {
 
 // An ImportSearch is a request for a page of an import's lines.
 type ImportSearch struct {
-	ID      string `path:"id" maxLength:"64"`
+	ID      string `path:"id" maxLength:"64" doc:"ID of an import."`
 	After   int    `query:"after" minimum:"0" doc:"The value of next of the previous page."`
-	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum length of the page."`
 	Outcome string `query:"outcome" enum:"added,known,invalid,waiting" doc:"Only feeds with it."`
 	Verdict string `query:"verdict" enum:"waiting,left out,added,read,duplicate,redirected,blocked,not a feed,failed,gone,invalid" doc:"Only feeds with it."`
 }

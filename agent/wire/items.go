@@ -85,7 +85,7 @@ type ItemBrief struct {
 
 // A LabelItemRequest corrects the labels of an item.
 type LabelItemRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of an item."`
 	Body Correction
 }
 
@@ -96,13 +96,13 @@ type Repetition struct {
 
 // A RepeatItemRequest makes an item a duplicate.
 type RepeatItemRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of an item."`
 	Body Repetition
 }
 
 // An ExplainItemsRequest compares two items.
 type ExplainItemsRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of an item."`
 	With string `query:"with" required:"true" minLength:"1" maxLength:"64" doc:"ID of the other item."`
 }
 
@@ -113,7 +113,7 @@ type Clicks struct {
 
 // A ClickItemRequest counts clicks on an item.
 type ClickItemRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of an item."`
 	Body Clicks
 }
 

@@ -14,12 +14,12 @@ type QuarantinePage struct {
 // A QuarantineSearch is a request for a page of quarantined tasks.
 type QuarantineSearch struct {
 	After uint64 `query:"after" doc:"The value of next of the previous page."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"Maximum length of the page."`
 }
 
 // BySeq is a request that names one quarantined task.
 type BySeq struct {
-	Seq uint64 `path:"seq" minimum:"1"`
+	Seq uint64 `path:"seq" minimum:"1" doc:"Number of the task in the quarantine."`
 }
 
 // The operations on the quarantine.

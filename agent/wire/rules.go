@@ -100,20 +100,20 @@ type RuleTest struct {
 
 // A RuleVersionRequest names a version of a rule set.
 type RuleVersionRequest struct {
-	Name    string `path:"name" maxLength:"32"`
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
 }
 
 // A RuleVersionSearch is a request for a page of versions.
 type RuleVersionSearch struct {
-	Name   string `path:"name" maxLength:"32"`
+	Name   string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Before int64  `query:"before" minimum:"0" doc:"The value of next of the previous page."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"Maximum length of the page."`
 }
 
 // A PutRulesRequest saves a text as the next version.
 type PutRulesRequest struct {
-	Name    string `path:"name" maxLength:"32"`
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	IfMatch string `header:"If-Match" maxLength:"32" doc:"Base version of the text, as in ETag."`
 	Version string `query:"version" maxLength:"18" doc:"The same, for clients that can't send headers."`
 	Note    string `query:"note" maxLength:"200" doc:"Note for the list of versions."`
@@ -122,38 +122,38 @@ type PutRulesRequest struct {
 
 // A RuleTextRequest sends a text for a rule set.
 type RuleTextRequest struct {
-	Name    string `path:"name" maxLength:"32"`
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	RawBody []byte `contentType:"text/plain"`
 }
 
 // A RestoreRulesRequest saves the text of an old version as the next one.
 type RestoreRulesRequest struct {
-	Name    string `path:"name" maxLength:"32"`
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Version int64  `query:"version" required:"true" minimum:"0" doc:"Version to restore; 0: the built-in rules."`
 }
 
 // A TestRulesRequest tests rules on an item or a document.
 type TestRulesRequest struct {
-	Name string `path:"name" maxLength:"32"`
+	Name string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Body RuleTest
 }
 
 // A BacktestRequest back-tests a text.
 type BacktestRequest struct {
-	Name    string `path:"name" maxLength:"32"`
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Items   int    `query:"items" minimum:"1" maximum:"100000" default:"2000" doc:"Number of newest items to test."`
 	RawBody []byte `contentType:"text/plain"`
 }
 
 // A TrainRequest trains the next version of a rule set.
 type TrainRequest struct {
-	Name  string `path:"name" maxLength:"32"`
+	Name  string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Items int    `query:"items" minimum:"1" maximum:"100000" default:"20000" doc:"Number of newest items to train on, besides corrected items."`
 }
 
 // A DiffRequest compares two versions of a rule set.
 type DiffRequest struct {
-	Name string `path:"name" maxLength:"32"`
+	Name string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	From int64  `query:"from" required:"true" minimum:"0" doc:"Old version; 0: the built-in rules."`
 	To   int64  `query:"to" minimum:"1" doc:"The new version; by default the newest."`
 }

@@ -34,8 +34,8 @@ type Search struct {
 	Query      string    `query:"q" maxLength:"1000" doc:"Words that must all occur, in any form, and conditions: \"a phrase\", -not, OR, brackets, begin*, title: author: feed: cat: topic: lang: host: story: is: after: before: age:. None: the newest items."`
 	Typing     bool      `query:"typing" doc:"The query is still being typed: its last word is a prefix unless a space follows, and open quotes and brackets are no error."`
 	Feed       string    `query:"feed" maxLength:"64" doc:"ID of a feed."`
-	Category   string    `query:"category" maxLength:"64"`
-	Topic      string    `query:"topic" maxLength:"64"`
+	Category   string    `query:"category" maxLength:"64" doc:"Only items of this category."`
+	Topic      string    `query:"topic" maxLength:"64" doc:"Only items with this topic."`
 	Flag       string    `query:"flag" enum:"adult,affiliate,muted,sponsored,starred" doc:"Only items that a rule or a list gave this flag."`
 	Language   string    `query:"language" maxLength:"8" doc:"ISO 639-1 code, such as en or ru."`
 	After      time.Time `query:"after" doc:"Published at or after."`
@@ -44,9 +44,9 @@ type Search struct {
 	Duplicates bool      `query:"duplicates" doc:"Include duplicates; by default only originals are returned."`
 	Muted      bool      `query:"muted" doc:"Include items that a rule muted."`
 	Once       bool      `query:"once" doc:"Return only the first item of each story."`
-	Sort       string    `query:"sort" enum:"best,newest" default:"best"`
+	Sort       string    `query:"sort" enum:"best,newest" default:"best" doc:"best: best match first; newest: newest item first."`
 	Facets     bool      `query:"facets" doc:"Count the matching items by category, topic, feed, language, day and sentiment."`
-	Limit      int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Limit      int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum length of the page."`
 	Cursor     string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
 }
 
@@ -79,13 +79,13 @@ type Suggestions struct {
 // A SuggestRequest is a request for words that complete a query.
 type SuggestRequest struct {
 	Prefix string `query:"prefix" maxLength:"64" doc:"Prefix: the start of the last word of a query. Empty: no suggestions."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"20" default:"8"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"20" default:"8" doc:"Maximum number of words."`
 }
 
 // A ListSimilarRequest is a request for items similar to one item.
 type ListSimilarRequest struct {
-	ID    string `path:"id" maxLength:"64"`
-	Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10"`
+	ID    string `path:"id" maxLength:"64" doc:"ID of an item."`
+	Limit int    `query:"limit" minimum:"1" maximum:"20" default:"10" doc:"Maximum number of items."`
 }
 
 // The operations that find items.

@@ -18,7 +18,7 @@ type SearchSetting struct {
 
 // A SavedSearchName is a request that names a saved search.
 type SavedSearchName struct {
-	Name string `path:"name" maxLength:"64"`
+	Name string `path:"name" maxLength:"64" doc:"Name of a saved search."`
 }
 
 // A SaveSearchRequest adds or changes a saved search.

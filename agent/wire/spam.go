@@ -32,7 +32,7 @@ type SpamLists struct {
 // A ListSpamRequest is a request for a page of spam.
 type ListSpamRequest struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"ID of a feed; only its items."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum length of the page."`
 	Cursor string `query:"cursor" maxLength:"128" doc:"The value of next of the previous page."`
 }
 

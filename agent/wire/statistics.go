@@ -8,7 +8,7 @@ import (
 
 // A StatisticsRequest selects the days that are counted.
 type StatisticsRequest struct {
-	Days int    `query:"days" minimum:"1" maximum:"90" default:"30"`
+	Days int    `query:"days" minimum:"1" maximum:"90" default:"30" doc:"Number of days, including the current one."`
 	Zone string `query:"zone" maxLength:"64" default:"UTC" doc:"IANA name of a time zone, such as Europe/Berlin."`
 }
 

@@ -10,13 +10,13 @@ import (
 // A StorySearch is a request for a page of stories.
 type StorySearch struct {
 	Language string    `query:"language" enum:"en,ru,de,fr,es,uk,other" doc:"All languages but these are other."`
-	Category string    `query:"category" maxLength:"64"`
-	Topic    string    `query:"topic" maxLength:"64"`
+	Category string    `query:"category" maxLength:"64" doc:"Only stories of this category."`
+	Topic    string    `query:"topic" maxLength:"64" doc:"Only stories with this topic."`
 	After    time.Time `query:"after" doc:"Last item at or after."`
 	Before   time.Time `query:"before" doc:"Began before."`
 	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Carried by at least this many publishers."`
-	Sort     string    `query:"sort" enum:"rank,newest" default:"rank"`
-	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	Sort     string    `query:"sort" enum:"rank,newest" default:"rank" doc:"rank: highest rank first; newest: newest item first."`
+	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum length of the page."`
 	Cursor   string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
 }
 
@@ -103,7 +103,7 @@ type SplitRequest struct {
 
 // A SplitStoryRequest takes an event or an item out of a story.
 type SplitStoryRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of a story."`
 	Body SplitRequest
 }
 
@@ -114,20 +114,20 @@ type JoinRequest struct {
 
 // A JoinStoriesRequest joins two stories.
 type JoinStoriesRequest struct {
-	ID   string `path:"id" maxLength:"64"`
+	ID   string `path:"id" maxLength:"64" doc:"ID of a story."`
 	Body JoinRequest
 }
 
 // A ListBurstsRequest is a request for bursts.
 type ListBurstsRequest struct {
 	Of    string `query:"of" enum:"story,category,topic" doc:"Only these."`
-	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"Maximum number of bursts."`
 }
 
 // A ListRelatedRequest is a request for other items of an item's story.
 type ListRelatedRequest struct {
-	ID    string `path:"id" maxLength:"64"`
-	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	ID    string `path:"id" maxLength:"64" doc:"ID of an item."`
+	Limit int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of items."`
 }
 
 func storyPending(s StoryView) bool { return s.Pending }

@@ -18,16 +18,24 @@ func apiConfig(version string) huma.Config {
 	cfg.Components.SecuritySchemes = schemes
 	cfg.DocsPath = "" // its pages load scripts from other sites
 	cfg.CreateHooks = nil
-	cfg.OnAddOperation = []huma.AddOpFunc{hidePatternDescriptions}
+	cfg.OnAddOperation = []huma.AddOpFunc{describePlainly}
 	return cfg
 }
 
-// hidePatternDescriptions removes a property of parameters that OpenAPI does not define. The error messages, which
-// contain its text, are computed before.
-func hidePatternDescriptions(_ *huma.OpenAPI, o *huma.Operation) {
+// describePlainly corrects schemas that huma generates for an operation: it removes a property of parameters that OpenAPI
+// does not define, whose text the error messages already contain, and describes raw bodies as text, not as octets.
+func describePlainly(_ *huma.OpenAPI, o *huma.Operation) {
 	for _, p := range o.Parameters {
 		if p.Schema != nil && p.Schema.PatternDescription != "" { // parameters without it may be shared by operations
 			p.Schema.PatternDescription = ""
+		}
+	}
+	if o.RequestBody == nil {
+		return
+	}
+	for _, content := range o.RequestBody.Content {
+		if content.Schema.Type == huma.TypeString && content.Schema.Format == "binary" {
+			content.Schema.Format = ""
 		}
 	}
 }

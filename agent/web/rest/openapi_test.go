@@ -27,6 +27,7 @@ type operation struct {
 	OperationID string
 	Summary     string
 	Tags        []string
+	Parameters  []struct{ Name, Description string }
 	Responses   map[string]struct {
 		Content map[string]struct{ Schema schema }
 	}
@@ -172,6 +173,18 @@ func TestOpenAPI_VersionAndSummaries(t *testing.T) {
 	for id, o := range all {
 		if o.Summary == "" {
 			t.Errorf("%s says nothing of itself", id)
+		}
+	}
+}
+
+func TestOpenAPI_ParametersAreDescribed(t *testing.T) {
+	t.Parallel()
+	_, _, all := operations(t, newTestbed(t))
+	for id, o := range all {
+		for _, p := range o.Parameters {
+			if p.Description == "" {
+				t.Errorf("%s: parameter %s has no description", id, p.Name)
+			}
 		}
 	}
 }

@@ -18,7 +18,7 @@ type npm struct {
 	folder string
 }
 
-// newNPM returns a temporary folder with the OpenAPI description of a testbed in openapi.json. It skips the test
+// newNPM returns a temporary folder with the OpenAPI descriptions of a testbed. It skips the test
 // where a package is not installed.
 func newNPM(t *testing.T, w *testbed, packages ...string) npm {
 	t.Helper()
@@ -38,7 +38,9 @@ func newNPM(t *testing.T, w *testbed, packages ...string) npm {
 	if err := os.Symlink(modules, filepath.Join(n.folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	n.write("openapi.json", []byte(w.request(t, "GET", "/openapi.json", "").body))
+	for _, version := range []string{"openapi.json", "openapi-3.0.json"} {
+		n.write(version, []byte(w.request(t, "GET", "/"+version, "").body))
+	}
 	return n
 }
 
@@ -65,12 +67,17 @@ func (n npm) node(script string, arguments ...string) []byte {
 func TestOpenAPI_LinterFindsNothing(t *testing.T) {
 	t.Parallel()
 	n := newNPM(t, newTestbed(t), "@redocly/cli")
-	var report struct {
-		Totals struct{ Errors, Warnings int }
-	}
-	out := n.node("node_modules/@redocly/cli/bin/cli.js", "lint", "openapi.json", "--format=json")
-	if err := json.Unmarshal(out, &report); err != nil || report.Totals.Errors+report.Totals.Warnings != 0 {
-		t.Errorf("got %d errors, %d warnings, %v, want none:\n%s", report.Totals.Errors, report.Totals.Warnings, err, out)
+	for _, options := range [][]string{
+		{"openapi.json"},
+		{"openapi-3.0.json", "--skip-rule=spec-ref-siblings"}, // version 3.0 ignores descriptions beside $ref
+	} {
+		var report struct {
+			Totals struct{ Errors, Warnings int }
+		}
+		out := n.node("node_modules/@redocly/cli/bin/cli.js", append([]string{"lint", "--format=json"}, options...)...)
+		if err := json.Unmarshal(out, &report); err != nil || report.Totals.Errors+report.Totals.Warnings != 0 {
+			t.Errorf("%s: got %d errors, %d warnings, %v, want none:\n%s", options[0], report.Totals.Errors, report.Totals.Warnings, err, out)
+		}
 	}
 }
 
