@@ -75,7 +75,7 @@ func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
 
 // put commits the documents that have a fingerprint in prints, and the steps of stories, in one batch.
 func (x *Index) put(ctx context.Context, docs []*document.Document, fingerprints map[uint64]uint64, steps map[string]uint8) error {
-	batch := x.bleve.NewBatch()
+	batch := x.newBatch()
 	for _, doc := range docs {
 		if _, changed := fingerprints[x.recent.hash(doc.ID())]; !changed {
 			continue
@@ -88,6 +88,12 @@ func (x *Index) put(ctx context.Context, docs []*document.Document, fingerprints
 		return err
 	}
 	return x.commit(ctx, batch)
+}
+
+func (x *Index) newBatch() *upstream.Batch {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.bleve.NewBatch()
 }
 
 // has returns, by hash of the ID, the items that are unchanged in the index although the fingerprint cache
@@ -111,7 +117,7 @@ func (x *Index) has(ctx context.Context, items []storage.IndexItem) (has map[uin
 
 // Delete implements [storage.Index].
 func (x *Index) Delete(ctx context.Context, ids ...string) error {
-	batch := x.bleve.NewBatch()
+	batch := x.newBatch()
 	for _, id := range ids {
 		batch.Delete(id)
 	}
@@ -136,7 +142,16 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 		return nil
 	}
 	batch.SetInternal(batchKey, []byte(rand.Text()))
+	x.mu.RLock()
+	if x.closed {
+		x.mu.RUnlock()
+		return x.closedError()
+	}
 	err := x.bleve.Batch(batch)
+	x.mu.RUnlock()
+	if err != nil {
+		err = errors.Join(err, x.reopen())
+	}
 	// Scorch returns the text of the system's error and not the error itself (bleve v2.6.1).
 	if err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		return fmt.Errorf("%w: the disk is full: %w", storage.ErrUnavailable, err)
@@ -223,13 +238,47 @@ func (x *Index) read(ctx context.Context, f func(now bleveindex.IndexReader) err
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.closed {
-		return upstream.ErrorIndexClosed
+		return x.closedError()
 	}
 	now, err := x.scorch.Reader()
 	if err != nil {
 		return err
 	}
 	return errors.Join(f(now), now.Close())
+}
+
+// reopen replaces the open index by its state on disk. Scorch keeps the segment of a batch that it could not
+// write in its state, and closes it: the next reader of that segment would panic (bleve v2.6.3).
+func (x *Index) reopen() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	opened.Delete(x.scorch)
+	x.columns = newColumnCache() // a lost segment's number is used again
+	err := errors.Join(x.swap(nil), x.bleve.Close())
+	index, failed := openExisting(x.path)
+	if failed == nil {
+		x.bleve = index
+		x.scorch, failed = index.Advanced()
+	}
+	if failed != nil {
+		x.closed = true
+		failed = fmt.Errorf("open it again after a failed write: %w", failed)
+		x.stopped.CompareAndSwap(nil, &failed)
+		return errors.Join(err, failed, x.lock.Close())
+	}
+	opened.Store(x.scorch, x)
+	return err
+}
+
+// closedError returns why the index is closed.
+func (x *Index) closedError() error {
+	if err := x.checkRunning(); err != nil {
+		return err
+	}
+	return upstream.ErrorIndexClosed
 }
 
 // Close implements [storage.Index]. It waits for running calls.

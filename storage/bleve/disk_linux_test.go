@@ -30,6 +30,9 @@ func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
 	if err := x.Put(t.Context(), made.Items(50)...); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("the error is %v, want %v", err, storage.ErrUnavailable)
 	}
+	if n, err := x.Count(t.Context()); err != nil || n != 50 {
+		t.Errorf("while the disk is full: got %d items, %v; want those put before", n, err)
+	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}

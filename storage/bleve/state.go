@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	upstream "github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
@@ -130,7 +129,7 @@ func (x *Index) view(ctx context.Context, f func(now *searchState) error) error 
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.closed {
-		return upstream.ErrorIndexClosed
+		return x.closedError()
 	}
 	now := x.current()
 	for now == nil {
