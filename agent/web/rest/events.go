@@ -9,12 +9,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service"
 	"feedmesh/agent/web/sse"
 	"feedmesh/agent/wire"
 )
 
 // eventsRoute returns the route of the event stream.
-func (s *Server) eventsRoute() route {
+func eventsRoute() route {
 	o := wire.WatchEvents
 	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
 		d := describe(o)
@@ -25,17 +26,17 @@ func (s *Server) eventsRoute() route {
 		huma.Register(api, d, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				r, w := humago.Unwrap(ctx)
-				s.sendEvents(w, r)
+				sendEvents(s.Events, w, r)
 			}}, nil
 		})
 	}}
 }
 
 // sendEvents streams events to a client.
-func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request) {
+func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // closes the stream
-	events, err := s.Events.Watch(ctx, access.From(ctx).Key(access.Address(r)))
+	events, err := from.Watch(ctx, access.From(ctx).Key(access.Address(r)))
 	if err != nil {
 		tooManyRequests(err.Error(), time.Minute).ServeHTTP(w, r)
 		return

@@ -32,7 +32,7 @@ type guard struct {
 func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(deny(http.StatusForbidden, "the request comes from a page of another site"))
-	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(s.idempotent(withETag(mux)))}
+	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(idempotent(s.Idempotency, withETag(mux)))}
 }
 
 // Paths that need no token: the liveness check, and the login of readers, whose password is a token.
@@ -97,7 +97,7 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 	if !shown {
 		return access.Client{}, r, unauthorized()
 	}
-	client, denied := s.checkToken(r, secret)
+	client, denied := g.checkToken(r, secret)
 	if denied == nil && inAddress && client.May(access.Read) {
 		denied = &denial{status: http.StatusForbidden, detail: "a token in an address leaks easily: it must have the scope search only"}
 	}
@@ -106,7 +106,8 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 
 // checkToken returns the client of a secret. After too many wrong secrets of an address, guessable secrets
 // from it are rejected without a check.
-func (s *Server) checkToken(r *http.Request, secret string) (access.Client, *denial) {
+func (g *guard) checkToken(r *http.Request, secret string) (access.Client, *denial) {
+	s := g.server
 	address := access.Address(r)
 	if q := s.failedLogins.Peek(address); !q.OK && access.IsGuessable(secret) {
 		return access.Client{}, tooManyRequests("too many wrong tokens came from this address", q.Wait)
@@ -123,6 +124,18 @@ func (s *Server) checkToken(r *http.Request, secret string) (access.Client, *den
 		return client, &denial{status: http.StatusServiceUnavailable, detail: "the tokens can't be read: " + err.Error()}
 	}
 	return client, nil
+}
+
+// Login returns the client that logs in with a password, which is a token, or [access.ErrInvalidToken]. The
+// guard limits the attempts.
+func (s *Server) Login(r *http.Request, password string) (access.Client, error) {
+	if s.Token == "" && !access.IsGenerated(password) {
+		if isLocal(r.Host) {
+			return access.Local(), nil
+		}
+		return access.Client{}, access.ErrInvalidToken
+	}
+	return s.Tokens.TokenStore.Check(r.Context(), password)
 }
 
 // login serves the login of readers, unless its address sent too many wrong passwords. The handler's status

@@ -48,14 +48,14 @@ type storedResponse struct {
 // response. Keys are separate for each client.
 //
 // Source: draft-ietf-httpapi-idempotency-key-header-06.
-func (s *Server) idempotent(next http.Handler) http.Handler {
+func idempotent(responses IdempotencyStore, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		named := r.Header.Get("Idempotency-Key")
 		if named == "" || r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/api/") {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if err := s.serveIdempotent(w, r, next, named); err != nil {
+		if err := serveIdempotent(responses, w, r, next, named); err != nil {
 			denied := &denial{status: http.StatusServiceUnavailable, detail: err.Error()}
 			errors.As(err, &denied)
 			denied.ServeHTTP(w, r)
@@ -67,15 +67,15 @@ func (s *Server) idempotent(next http.Handler) http.Handler {
 func (d *denial) Error() string { return d.detail }
 
 // serveIdempotent answers the request, or returns an error, which may be a [*denial].
-func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, next http.Handler, named string) error {
+func serveIdempotent(responses IdempotencyStore, w http.ResponseWriter, r *http.Request, next http.Handler, named string) error {
 	named = strings.Trim(named, `"`)
 	if named == "" || len(named) > maxIdempotencyKey {
 		return &denial{status: http.StatusBadRequest, detail: fmt.Sprintf("the Idempotency-Key must have 1 to %d bytes, as \"8e03978e-40d5-43dd-bc93-6894a57f9324\"", maxIdempotencyKey)}
 	}
-	if s.Idempotency == nil {
+	if responses == nil {
 		return errors.New("this node can't store responses: retry without an Idempotency-Key")
 	}
-	c := claim{responses: s.Idempotency, key: idempotencyKey(access.From(r.Context()), named)}
+	c := claim{responses: responses, key: idempotencyKey(access.From(r.Context()), named)}
 	kept, err := c.acquire(r.Context())
 	switch {
 	case err != nil:

@@ -17,7 +17,6 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
-	"feedmesh/agent/service"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 )
@@ -108,7 +107,7 @@ func TestIdempotency_SecretsAreNotStored(t *testing.T) {
 // Handlers that report their calls to the test.
 func once(t *testing.T, answers IdempotencyStore, next http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	web := httptest.NewServer(New(service.New(service.Deps{}), Options{Idempotency: answers}).idempotent(next))
+	web := httptest.NewServer(idempotent(answers, next))
 	t.Cleanup(web.Close)
 	return web
 }

@@ -37,7 +37,7 @@ func TestScopes_OperationsMatchDescription(t *testing.T) {
 	for path, methods := range d.Paths {
 		for method, o := range methods {
 			method = strings.ToUpper(method)
-			needed, is := w.server.scopeTable()[o.OperationID]
+			needed, is := scopeTable(w.server.routes())[o.OperationID]
 			if !is || len(o.Security) != 2 || !slices.Equal(o.Security[0]["bearer"], []string{string(needed)}) || !slices.Equal(o.Security[1]["basic"], []string{string(needed)}) {
 				t.Errorf("%s is described as for %v: add it to the table of scopes", o.OperationID, o.Security)
 				continue
@@ -73,7 +73,7 @@ var endless = []string{"watch-events"}
 func TestScopes_MatchMethods(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	scopes := w.server.scopeTable()
+	scopes := scopeTable(w.server.routes())
 	d := getJSON[struct {
 		Paths map[string]map[string]guardedOperation
 	}](t, w, "/openapi.json")

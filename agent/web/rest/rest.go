@@ -58,5 +58,5 @@ func (s *Server) Handler(mounts map[string]http.Handler) http.Handler {
 	for path, h := range mounts {
 		mux.Handle(path, h)
 	}
-	return s.guarded(mux, scopesOf(api, s.scopeTable()))
+	return s.guarded(mux, scopesOf(api, scopeTable(s.routes())))
 }

@@ -28,7 +28,7 @@ func (s *Server) routes() []route {
 
 		handle(wire.GetStatus, s.Status.Get),
 		handle(wire.GetStatistics, s.Statistics.Get),
-		s.eventsRoute(),
+		eventsRoute(),
 
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),

@@ -60,9 +60,9 @@ func pathOf(pattern string) string {
 }
 
 // scopeTable returns the required scope of each operation.
-func (s *Server) scopeTable() map[string]access.Scope {
+func scopeTable(routes []route) map[string]access.Scope {
 	all := map[string]access.Scope{}
-	for _, r := range s.routes() {
+	for _, r := range routes {
 		all[r.id] = r.scope
 	}
 	return all
