@@ -190,3 +190,14 @@ type envelope[T any] struct {
 	Schema int `json:"schema"`
 	Task   T   `json:"task"`
 }
+
+// A Depth is the backlog of a queue.
+type Depth struct {
+	Queue  string  `json:"queue"`
+	Tasks  uint64  `json:"tasks"`
+	Bytes  uint64  `json:"bytes"`
+	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
+	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
+
+	Created time.Time `json:"-"` // creation time of its stream, which is recreated after a loss
+}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"feedmesh/agent/client"
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
@@ -192,7 +191,7 @@ func waitPolled(t *testing.T, n *running, feeds int) {
 }
 
 func busy(status wire.Status) bool {
-	return slices.ContainsFunc(status.Queues, func(q mesh.Depth) bool { return q.Tasks > 0 && q.Queue != subjects.QuarantineStream })
+	return slices.ContainsFunc(status.Queues, func(q subjects.Depth) bool { return q.Tasks > 0 && q.Queue != subjects.QuarantineStream })
 }
 
 // leastSpacing returns the minimum time between the starts of two requests to one host since then, in

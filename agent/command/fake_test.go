@@ -87,13 +87,13 @@ func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) 
 func (m *fakeMesh) Proxy(context.Context, string) (*subjects.Proxy, error) { return nil, nil }
 
 // Depths returns one index task less on each call.
-func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
+func (m *fakeMesh) Depths(context.Context) ([]subjects.Depth, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting > 0 {
 		m.waiting--
 	}
-	return []mesh.Depth{{Queue: "index", Tasks: m.waiting, Bytes: 1 << 20, Oldest: 61, Fill: 0.25}}, nil
+	return []subjects.Depth{{Queue: "index", Tasks: m.waiting, Bytes: 1 << 20, Oldest: 61, Fill: 0.25}}, nil
 }
 
 func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {

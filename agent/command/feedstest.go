@@ -112,7 +112,7 @@ func showComparison(pg *page, result wire.FetchTest) {
 }
 
 // comparedEntry returns an entry on one line.
-func comparedEntry(e *compare.ParsedEntry) string {
+func comparedEntry(e *wire.ParsedEntry) string {
 	if e == nil {
 		return "(not found)"
 	}

@@ -12,36 +12,25 @@ import (
 	"feedmesh/subjects"
 )
 
-// Depth is the backlog of a queue.
-type Depth struct {
-	Queue  string  `json:"queue"`
-	Tasks  uint64  `json:"tasks"`
-	Bytes  uint64  `json:"bytes"`
-	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
-	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
-
-	Created time.Time `json:"-"` // creation time of its stream, which is recreated after a loss
-}
-
 // queues are the queues of the mesh.
 type queues struct{ *client }
 
 // Depths returns the backlog of each queue, in the order in which items pass them, followed by the
 // quarantine.
-func (q queues) Depths(ctx context.Context) ([]Depth, error) {
+func (q queues) Depths(ctx context.Context) ([]subjects.Depth, error) {
 	ctx = perRequestTimeout(ctx)
-	var depths []Depth
+	var depths []subjects.Depth
 	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
 		stream, err := q.js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			depths = append(depths, Depth{Queue: name})
+			depths = append(depths, subjects.Depth{Queue: name})
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the backlog of queue %s: %w", name, err)
 		}
 		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
-		d := Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created}
+		d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created}
 		if state.Msgs > 0 {
 			d.Oldest = time.Since(state.FirstTime).Seconds()
 		}

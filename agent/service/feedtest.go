@@ -216,7 +216,7 @@ const comparedPairs = 20
 // compareParsers returns the second opinion on a document. One comparison runs at a time in a process, because
 // the other parser may need [compare.MaxMemory].
 func (t *FetchTests) compareParsers(ctx context.Context, document []byte, ours []feed.Entry) wire.Comparison {
-	c := wire.Comparison{Parser: gofeedVersion(), Pairs: []compare.EntryPair{}}
+	c := wire.Comparison{Parser: gofeedVersion(), Pairs: []wire.EntryPair{}}
 	select {
 	case t.comparisons <- struct{}{}:
 		defer func() { <-t.comparisons }()

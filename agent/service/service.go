@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -29,7 +28,7 @@ type Mesh interface {
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
 	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
-	Depths(ctx context.Context) ([]mesh.Depth, error)
+	Depths(ctx context.Context) ([]subjects.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)
 	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)

@@ -4,19 +4,18 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/role/parse/feed/compare"
 )
 
 // A Comparison is the second opinion of gofeed on a tested document.
 type Comparison struct {
-	Parser  string              `json:"parser" doc:"Name and version of the other parser."`
-	Error   string              `json:"error,omitempty" doc:"Why the other parser returned no entries."`
-	Title   string              `json:"title,omitempty"`
-	Format  string              `json:"format,omitempty"`
-	Entries int                 `json:"entries" doc:"Number of entries that it found."`
-	Same    int                 `json:"same" doc:"Entries that both parsers read alike."`
-	Differ  int                 `json:"differ" doc:"Entries that only one of the parsers found, or that differ in title, link or date."`
-	Pairs   []compare.EntryPair `json:"pairs" doc:"The first of those that differ, at most 20."`
+	Parser  string      `json:"parser" doc:"Name and version of the other parser."`
+	Error   string      `json:"error,omitempty" doc:"Why the other parser returned no entries."`
+	Title   string      `json:"title,omitempty"`
+	Format  string      `json:"format,omitempty"`
+	Entries int         `json:"entries" doc:"Number of entries that it found."`
+	Same    int         `json:"same" doc:"Entries that both parsers read alike."`
+	Differ  int         `json:"differ" doc:"Entries that only one of the parsers found, or that differ in title, link or date."`
+	Pairs   []EntryPair `json:"pairs" doc:"The first of those that differ, at most 20."`
 }
 
 // A FetchTestRequest selects what a test fetches: a stored feed, or an address.
@@ -75,3 +74,21 @@ type TestedEntry struct {
 var TestFetch = Operation[TestFetchRequest, FetchTest]{ID: "test-fetch", Method: "POST", Path: "/api/feeds/test-fetch", Tag: "feeds", Scope: access.Write,
 	Summary:     "Fetch a feed like a crawl and return every detail",
 	Description: "Changes nothing, and requests the whole document. One test at a time for each client.", Errors: []int{400, 404, 422, 429, 503}}
+
+// A ParsedEntry holds the fields of an entry that are compared.
+type ParsedEntry struct {
+	Title     string    `json:"title,omitempty"`
+	Link      string    `json:"link,omitempty"`
+	Published time.Time `json:"published,omitzero"`
+}
+
+// An EntryPair is one entry as two parsers read it. Ours or Theirs is nil where that
+// parser did not find the entry.
+type EntryPair struct {
+	Ours    *ParsedEntry `json:"ours,omitempty"`
+	Theirs  *ParsedEntry `json:"theirs,omitempty"`
+	Differs []string     `json:"differs,omitempty"` // only where both found it
+}
+
+// Same reports whether both parsers read the entry alike.
+func (r EntryPair) Same() bool { return r.Ours != nil && r.Theirs != nil && len(r.Differs) == 0 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"feedmesh/agent/access"
-	"feedmesh/agent/mesh"
 	"feedmesh/subjects"
 )
 
@@ -13,7 +12,7 @@ type Status struct {
 	Feeds    FeedCounts                `json:"feeds"`
 	Items    int64                     `json:"items" doc:"Items in the store."`
 	Indexed  int64                     `json:"indexed" doc:"Items that can be found."`
-	Queues   []mesh.Depth              `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
+	Queues   []subjects.Depth          `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
 	Agents   []subjects.Agent          `json:"agents"`
 	Active   map[string]subjects.Lease `json:"active" doc:"Leases of the active single actors, by name."`
 }

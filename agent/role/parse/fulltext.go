@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"feedmesh/agent/mesh"
 	"feedmesh/subjects"
 )
 
@@ -20,7 +19,7 @@ const (
 // fullText decides which documents pass through the page queue.
 type fullText struct {
 	tags   []string // of feeds; "all" matches each
-	depths func(context.Context) ([]mesh.Depth, error)
+	depths func(context.Context) ([]subjects.Depth, error)
 
 	mu      sync.Mutex
 	checked time.Time
@@ -52,7 +51,7 @@ func (f *fullText) hasRoom(ctx context.Context) bool {
 		return f.open
 	}
 	depths, err := f.depths(ctx)
-	at := slices.IndexFunc(depths, func(d mesh.Depth) bool { return d.Queue == subjects.PageQueue.Name })
+	at := slices.IndexFunc(depths, func(d subjects.Depth) bool { return d.Queue == subjects.PageQueue.Name })
 	f.checked = time.Now()
 	f.open = err == nil && at >= 0 && depths[at].Fill < maxPagesFill && depths[at].Oldest < maxPagesAge.Seconds()
 	return f.open

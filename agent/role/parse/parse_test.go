@@ -143,7 +143,7 @@ func TestFullText_RoutesDocuments(t *testing.T) {
 		tags    string // of the setting
 		receipt bool   // requests full text
 		feed    string // the feed's tags
-		depth   mesh.Depth
+		depth   subjects.Depth
 		want    bool
 	}{
 		{name: "nobody wants it", feed: "it,news"},
@@ -152,9 +152,9 @@ func TestFullText_RoutesDocuments(t *testing.T) {
 		{name: "by a tag", tags: "blogs,IT", feed: "news,it", want: true},
 		{name: "by another tag", tags: "blogs", feed: "news,it"},
 		{name: "a feed without tags", tags: "blogs"},
-		{name: "a long queue", receipt: true, depth: mesh.Depth{Fill: 0.6}},
-		{name: "a queue that stands still", receipt: true, depth: mesh.Depth{Oldest: 700}},
-		{name: "a queue in use", receipt: true, depth: mesh.Depth{Fill: 0.4, Oldest: 300}, want: true},
+		{name: "a long queue", receipt: true, depth: subjects.Depth{Fill: 0.6}},
+		{name: "a queue that stands still", receipt: true, depth: subjects.Depth{Oldest: 700}},
+		{name: "a queue in use", receipt: true, depth: subjects.Depth{Fill: 0.4, Oldest: 300}, want: true},
 	} {
 		store := enginetest.Store(t)
 		split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
@@ -163,8 +163,8 @@ func TestFullText_RoutesDocuments(t *testing.T) {
 		}
 		p, out := parserOf(store)
 		c.depth.Queue = subjects.PageQueue.Name
-		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]mesh.Depth, error) {
-			return []mesh.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
+		p.fullText = &fullText{tags: split(c.tags), depths: func(context.Context) ([]subjects.Depth, error) {
+			return []subjects.Depth{{Queue: "parse", Fill: 1}, c.depth}, nil
 		}}
 		task := worktest.ParseTask(t, worktest.RSS("a b", worktest.Plainly))
 		task.FullText = c.receipt

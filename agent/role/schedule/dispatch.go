@@ -168,7 +168,7 @@ func (s *scheduler) probe(ctx context.Context) error {
 // crawlersLag reports whether the crawl queue is too long for probes, or can't be read, which dispatch logs.
 func (s *scheduler) crawlersLag(ctx context.Context) bool {
 	depths, err := s.mesh.Depths(ctx)
-	return err != nil || slices.ContainsFunc(depths, func(d mesh.Depth) bool {
+	return err != nil || slices.ContainsFunc(depths, func(d subjects.Depth) bool {
 		return d.Queue == subjects.CrawlQueue.Name && d.Tasks >= maxQueuedCrawls
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -231,7 +230,7 @@ func hostile() *fake {
 		items:   map[string]wire.ItemView{"evil": {Item: item, FeedTitle: evil}},
 		status: wire.Status{
 			Version: "1", Feeds: wire.FeedCounts{Stored: 3, Polled: 2, Failing: 1}, Items: 41, Indexed: 40,
-			Queues: []mesh.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
+			Queues: []subjects.Depth{{Queue: "crawl", Tasks: 2, Bytes: 1500, Oldest: 75, Fill: .001}, {Queue: subjects.QuarantineStream, Tasks: 1}},
 			Agents: []subjects.Agent{{ID: "a", Host: evil, Roles: []string{"crawl", evil}, Started: noon, Seen: noon, Memory: 1 << 20}},
 			Active: map[string]subjects.Lease{evil: {Agent: "a", Host: evil, Since: "2026-09-29T11:00:00Z"}, "schedule": {}},
 		},

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"feedmesh/agent/role/parse/feed/compare"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -306,9 +305,9 @@ func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, `href="javascript`) {
 		t.Error("what a host says is taken for markup")
 	}
-	source.tested.Comparison = &wire.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []compare.EntryPair{
-		{Ours: &compare.ParsedEntry{Title: evil, Link: "javascript:alert(1)", Published: noon}, Theirs: &compare.ParsedEntry{Title: "b"}, Differs: []string{"title"}},
-		{Theirs: &compare.ParsedEntry{Title: "c"}},
+	source.tested.Comparison = &wire.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []wire.EntryPair{
+		{Ours: &wire.ParsedEntry{Title: evil, Link: "javascript:alert(1)", Published: noon}, Theirs: &wire.ParsedEntry{Title: "b"}, Differs: []string{"title"}},
+		{Theirs: &wire.ParsedEntry{Title: "c"}},
 	}}
 	page = body(t, post(source, "/feeds/evil/test", nil))
 	text = words(parse(t, page))

@@ -114,8 +114,8 @@ func (m *fakeMesh) LoadStates(_ context.Context, each func(subjects.FeedState)) 
 	return m.broken
 }
 
-func (m *fakeMesh) Depths(context.Context) ([]mesh.Depth, error) {
-	return []mesh.Depth{{Queue: "index", Tasks: 3, Bytes: 1 << 20, Oldest: 61.5, Fill: 0.25}, {Queue: "quarantine"}}, m.broken
+func (m *fakeMesh) Depths(context.Context) ([]subjects.Depth, error) {
+	return []subjects.Depth{{Queue: "index", Tasks: 3, Bytes: 1 << 20, Oldest: 61.5, Fill: 0.25}, {Queue: "quarantine"}}, m.broken
 }
 
 func (m *fakeMesh) Agents(context.Context) ([]subjects.Agent, error) {

@@ -11,17 +11,10 @@ import (
 	"html"
 	"slices"
 	"strings"
-	"time"
 
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 )
-
-// A ParsedEntry holds the fields of an entry that are compared.
-type ParsedEntry struct {
-	Title     string    `json:"title,omitempty"`
-	Link      string    `json:"link,omitempty"`
-	Published time.Time `json:"published,omitzero"`
-}
 
 // The names of the fields that are compared. An entry that only one parser found
 // differs as a whole, not in its fields.
@@ -31,26 +24,15 @@ const (
 	Published = "published"
 )
 
-// An EntryPair is one entry as two parsers read it. Ours or Theirs is nil where that
-// parser did not find the entry.
-type EntryPair struct {
-	Ours    *ParsedEntry `json:"ours,omitempty"`
-	Theirs  *ParsedEntry `json:"theirs,omitempty"`
-	Differs []string     `json:"differs,omitempty"` // only where both found it
-}
-
-// Same reports whether both parsers read the entry alike.
-func (r EntryPair) Same() bool { return r.Ours != nil && r.Theirs != nil && len(r.Differs) == 0 }
-
 // OurEntries returns the compared fields of the entries of package feed.
-func OurEntries(entries []feed.Entry) []ParsedEntry {
-	ours := make([]ParsedEntry, len(entries))
+func OurEntries(entries []feed.Entry) []wire.ParsedEntry {
+	ours := make([]wire.ParsedEntry, len(entries))
 	for i, e := range entries {
 		published := e.Published
 		if published.IsZero() {
 			published = e.Updated
 		}
-		ours[i] = ParsedEntry{Title: plain(e.Title), Link: e.Link, Published: published.UTC()}
+		ours[i] = wire.ParsedEntry{Title: plain(e.Title), Link: e.Link, Published: published.UTC()}
 	}
 	return ours
 }
@@ -58,14 +40,14 @@ func OurEntries(entries []feed.Entry) []ParsedEntry {
 // Pair pairs the entries of two parsers: those with the same link first, then those with the same
 // title, then by position among the rest. Pairs are in the order of ours, followed by
 // the entries that only theirs contains. O(n) in the number of entries.
-func Pair(ours, theirs []ParsedEntry) []EntryPair {
-	pairs := make([]EntryPair, len(ours))
+func Pair(ours, theirs []wire.ParsedEntry) []wire.EntryPair {
+	pairs := make([]wire.EntryPair, len(ours))
 	for i := range ours {
 		pairs[i].Ours = &ours[i]
 	}
 	taken := make([]bool, len(theirs))
-	pairBy(pairs, theirs, taken, func(e ParsedEntry) string { return e.Link })
-	pairBy(pairs, theirs, taken, func(e ParsedEntry) string { return e.Title })
+	pairBy(pairs, theirs, taken, func(e wire.ParsedEntry) string { return e.Link })
+	pairBy(pairs, theirs, taken, func(e wire.ParsedEntry) string { return e.Title })
 	if len(ours) == len(theirs) {
 		for i := range pairs {
 			if pairs[i].Theirs == nil && !taken[i] {
@@ -78,7 +60,7 @@ func Pair(ours, theirs []ParsedEntry) []EntryPair {
 	}
 	for i := range theirs {
 		if !taken[i] {
-			pairs = append(pairs, EntryPair{Theirs: &theirs[i]})
+			pairs = append(pairs, wire.EntryPair{Theirs: &theirs[i]})
 		}
 	}
 	return pairs
@@ -86,7 +68,7 @@ func Pair(ours, theirs []ParsedEntry) []EntryPair {
 
 // pairBy pairs the entries that have no partner yet and whose keys are equal, in
 // document order. An empty key pairs nothing.
-func pairBy(pairs []EntryPair, theirs []ParsedEntry, taken []bool, key func(ParsedEntry) string) {
+func pairBy(pairs []wire.EntryPair, theirs []wire.ParsedEntry, taken []bool, key func(wire.ParsedEntry) string) {
 	waiting := map[string][]int{}
 	for i, e := range theirs {
 		if k := key(e); k != "" && !taken[i] {
@@ -105,7 +87,7 @@ func pairBy(pairs []EntryPair, theirs []ParsedEntry, taken []bool, key func(Pars
 	}
 }
 
-func differences(r EntryPair) []string {
+func differences(r wire.EntryPair) []string {
 	if r.Ours == nil || r.Theirs == nil {
 		return nil
 	}
@@ -123,8 +105,8 @@ func differences(r EntryPair) []string {
 }
 
 // Differing returns the pairs that are not the same, in their order.
-func Differing(pairs []EntryPair) []EntryPair {
-	return slices.DeleteFunc(slices.Clone(pairs), EntryPair.Same)
+func Differing(pairs []wire.EntryPair) []wire.EntryPair {
+	return slices.DeleteFunc(slices.Clone(pairs), wire.EntryPair.Same)
 }
 
 // plain returns a title without references and with single spaces, so that only

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/parse/feed"
+	"feedmesh/agent/wire"
 )
 
 // TestMain runs the worker where a test starts this program as a child process.
@@ -80,24 +81,28 @@ func TestParser_EndsWithItsContext(t *testing.T) {
 	}
 }
 
+func entry(title, link string, published time.Time) wire.ParsedEntry {
+	return wire.ParsedEntry{Title: title, Link: link, Published: published}
+}
+
 func TestPair_PairByLinkThenTitleThenPosition(t *testing.T) {
 	at := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		name         string
-		ours, theirs []ParsedEntry
+		ours, theirs []wire.ParsedEntry
 		want         []string
 	}{
-		{"the same", []ParsedEntry{{"a", "1", at}}, []ParsedEntry{{"a", "1", at}}, []string{"a=a []"}},
-		{"another order", []ParsedEntry{{"a", "1", at}, {"b", "2", at}}, []ParsedEntry{{"b", "2", at}, {"a", "1", at}}, []string{"a=a []", "b=b []"}},
-		{"title and date differ", []ParsedEntry{{"a", "1", at}}, []ParsedEntry{{"A", "1", time.Time{}}}, []string{"a=A [title published]"}},
-		{"paired by title", []ParsedEntry{{"a", "1", at}, {"b", "2", at}}, []ParsedEntry{{"b", "", at}, {"x", "9", at}}, []string{"a=- []", "b=b [link]", "-=x []"}},
-		{"paired by position", []ParsedEntry{{"a", "1", at}}, []ParsedEntry{{"x", "9", at}}, []string{"a=x [title link]"}},
-		{"only ours", []ParsedEntry{{"a", "1", at}}, nil, []string{"a=- []"}},
-		{"only theirs", nil, []ParsedEntry{{"a", "1", at}}, []string{"-=a []"}},
+		{"the same", []wire.ParsedEntry{entry("a", "1", at)}, []wire.ParsedEntry{entry("a", "1", at)}, []string{"a=a []"}},
+		{"another order", []wire.ParsedEntry{entry("a", "1", at), entry("b", "2", at)}, []wire.ParsedEntry{entry("b", "2", at), entry("a", "1", at)}, []string{"a=a []", "b=b []"}},
+		{"title and date differ", []wire.ParsedEntry{entry("a", "1", at)}, []wire.ParsedEntry{entry("A", "1", time.Time{})}, []string{"a=A [title published]"}},
+		{"paired by title", []wire.ParsedEntry{entry("a", "1", at), entry("b", "2", at)}, []wire.ParsedEntry{entry("b", "", at), entry("x", "9", at)}, []string{"a=- []", "b=b [link]", "-=x []"}},
+		{"paired by position", []wire.ParsedEntry{entry("a", "1", at)}, []wire.ParsedEntry{entry("x", "9", at)}, []string{"a=x [title link]"}},
+		{"only ours", []wire.ParsedEntry{entry("a", "1", at)}, nil, []string{"a=- []"}},
+		{"only theirs", nil, []wire.ParsedEntry{entry("a", "1", at)}, []string{"-=a []"}},
 	} {
 		var got []string
 		for _, r := range Pair(test.ours, test.theirs) {
-			name := func(e *ParsedEntry) string {
+			name := func(e *wire.ParsedEntry) string {
 				if e == nil {
 					return "-"
 				}

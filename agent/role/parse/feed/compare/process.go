@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"feedmesh/agent/wire"
 )
 
 // Bounds of one run of gofeed. MaxMemory is checked every checkInterval, so it may be
@@ -28,9 +30,9 @@ const exitMemory = 64
 
 // A Document is a feed document as gofeed reads it.
 type Document struct {
-	Title   string        `json:"title,omitempty"`
-	Format  string        `json:"format,omitempty"` // type and version, as in "rss 2.0"
-	Entries []ParsedEntry `json:"entries"`
+	Title   string             `json:"title,omitempty"`
+	Format  string             `json:"format,omitempty"` // type and version, as in "rss 2.0"
+	Entries []wire.ParsedEntry `json:"entries"`
 }
 
 // Errors of [Parser.Parse] beside those of gofeed itself.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/wire"
+
 	"github.com/mmcdole/gofeed"
 )
 
@@ -24,10 +26,10 @@ func Worker(in io.Reader, out io.Writer) error {
 	}
 	d := Document{
 		Title:  plain(parsed.Title),
-		Format: strings.TrimSpace(parsed.FeedType + " " + parsed.FeedVersion), Entries: make([]ParsedEntry, len(parsed.Items)),
+		Format: strings.TrimSpace(parsed.FeedType + " " + parsed.FeedVersion), Entries: make([]wire.ParsedEntry, len(parsed.Items)),
 	}
 	for i, item := range parsed.Items {
-		d.Entries[i] = ParsedEntry{Title: plain(item.Title), Link: item.Link}
+		d.Entries[i] = wire.ParsedEntry{Title: plain(item.Title), Link: item.Link}
 		switch {
 		case item.PublishedParsed != nil:
 			d.Entries[i].Published = item.PublishedParsed.UTC()
