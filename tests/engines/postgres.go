@@ -175,14 +175,17 @@ func changeOwner(dir string, owner uint32) error {
 	if err := os.Chown(dir, int(owner), int(owner)); err != nil {
 		return err
 	}
-	inTemp := strings.TrimSuffix(os.TempDir(), "/") + "/"
-	for parent := filepath.Dir(dir); strings.HasPrefix(parent, inTemp); parent = filepath.Dir(parent) {
-		info, err := os.Stat(parent)
-		if err != nil {
-			return err
-		}
-		if err := os.Chmod(parent, info.Mode().Perm()|0o011); err != nil {
-			return err
+	// testing.T.TempDir is below GOTMPDIR, if that is set.
+	for _, root := range []string{os.TempDir(), os.Getenv("GOTMPDIR")} {
+		inTemp := strings.TrimSuffix(root, "/") + "/"
+		for parent := filepath.Dir(dir); root != "" && strings.HasPrefix(parent, inTemp); parent = filepath.Dir(parent) {
+			info, err := os.Stat(parent)
+			if err != nil {
+				return err
+			}
+			if err := os.Chmod(parent, info.Mode().Perm()|0o011); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
