@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"slices"
-	"strings"
+	"time"
 	"unicode/utf8"
 
 	"feedmesh/agent/wire"
@@ -106,132 +103,179 @@ func facets(name string, counts []storage.FacetCount, titles func(string) string
 	return list
 }
 
-// passageLength is the length of the passage of an item's text in a search, in characters.
-const passageLength = 240
+const (
+	// indexTimeout is the timeout of a search in the index, and of the following search in the store.
+	indexTimeout = 2 * time.Second
 
-// foundItems returns the stored items of the hits, in the same order. Items removed since they were indexed
-// are skipped.
-func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
-	ids := make([]string, len(hits))
-	scores := make(map[string]float64, len(hits))
-	for i, h := range hits {
-		ids[i], scores[h.ID] = h.ID, h.Score
+	// maxStoreReads is the number of items the store may read for one page, storeBatchSize the items of a
+	// batch, and maxStoreSearches the number of concurrent searches in the store.
+	maxStoreReads    = 10_000
+	storeBatchSize   = 500
+	maxStoreSearches = 2
+)
+
+const storeReason = "The search index does not answer. These are the newest items that match by title and excerpt, as the store has them; older ones may be missing."
+
+// find searches the index or, if that is unavailable, the store. It returns the results without items, and
+// the hits.
+func (s *Search) find(ctx context.Context, q storage.Query, c cursor) (wire.SearchResults, storage.Results, error) {
+	if !c.byStore {
+		results, err := s.searchIndex(ctx, q)
+		if err == nil {
+			next := cursor{at: c.at, engine: results.Next}
+			return wire.SearchResults{Total: results.Total, Next: next.String(), Fuzzy: results.Fuzzy}, results, nil
+		}
+		// The store can't continue at a position of the index, and does not list spam.
+		if errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {
+			return wire.SearchResults{}, storage.Results{}, err
+		}
+		s.Log.Warn("index unavailable, searching the store", "err", err)
+	}
+	results, err := s.searchStore(ctx, q)
+	next := cursor{at: c.at, engine: results.Next, byStore: true}
+	return wire.SearchResults{Total: results.Total, Next: next.String(), By: wire.ByStore, Why: storeReason}, results, err
+}
+
+// searchIndex searches the index, with a timeout.
+func (s *Search) searchIndex(ctx context.Context, q storage.Query) (storage.Results, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	results, err := s.Index.Search(indexCtx, q)
+	return results, asUnavailable(ctx, err)
+}
+
+// asUnavailable converts a timeout of the index to [storage.ErrUnavailable].
+func asUnavailable(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("no answer in %v: %w", indexTimeout, storage.ErrUnavailable)
+	}
+	return err
+}
+
+// searchStore reads the newest items in batches and returns those that match, within indexTimeout and
+// [maxStoreReads].
+func (s *Search) searchStore(ctx context.Context, q storage.Query) (storage.Results, error) {
+	after, err := parseScanCursor(q.Cursor)
+	if err != nil {
+		return storage.Results{}, err
+	}
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	select {
+	case s.storeSlots <- struct{}{}:
+		defer func() { <-s.storeSlots }()
+	case <-indexCtx.Done():
+		return storage.Results{}, storage.ErrUnavailable
+	}
+	found := &storeScan{q: q, last: after, stories: map[string]bool{}}
+	for read := 0; read < maxStoreReads && !found.full(); read += storeBatchSize {
+		more, err := s.readBatch(indexCtx, found)
+		if err != nil && indexCtx.Err() == nil || ctx.Err() != nil {
+			return storage.Results{}, errors.Join(err, ctx.Err())
+		}
+		if err != nil || !more {
+			found.ended = err == nil
+			break
+		}
+	}
+	return found.results(), nil
+}
+
+// A storeScan is the state of a search in the store.
+type storeScan struct {
+	q       storage.Query
+	hits    []storage.Hit
+	stories map[string]bool    // of the hits
+	last    storage.MarkedItem // last item read
+	ended   bool               // no items are left
+}
+
+func (r *storeScan) full() bool { return len(r.hits) == r.q.PageSize() }
+
+func (r *storeScan) results() storage.Results {
+	results := storage.Results{Hits: r.hits, Total: int64(len(r.hits))}
+	if !r.ended && r.last.ItemID != "" {
+		results.Next = scanCursor(r.last)
+	}
+	return results
+}
+
+// readBatch matches the next batch of items until the page is full. more is false at the end of the store.
+func (s *Search) readBatch(ctx context.Context, r *storeScan) (more bool, err error) {
+	listed, err := s.Store.ListMarked(ctx, "", storage.MarkQuery{}, r.last, storeBatchSize)
+	if err != nil {
+		return false, err
+	}
+	ids := make([]string, len(listed))
+	for i, m := range listed {
+		ids[i] = m.ItemID
 	}
 	items, err := s.Store.Items(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("read the items found: %w", err)
+		return false, err
 	}
-	coverage, err := s.coverage(ctx, items)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]wire.FoundItem, len(items))
-	for i, item := range items {
-		plain := text.PlainText(item.HTML)
-		item.HTML = ""
-		found[i] = wire.FoundItem{
-			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
-			TitleSpans: highlight(item.Title, m, len(item.Title)),
-			TextSpans:  highlight(plain, m, passageLength),
-			Coverage:   coverage[item.StoryID],
-		}
-	}
-	return found, nil
-}
-
-// highlight returns the part of a text with the most matching words.
-func highlight(plain string, m *highlighter, max int) []wire.Span {
-	var spans []wire.Span
-	for _, s := range text.Highlight(plain, m.matcher(plain), max) {
-		spans = append(spans, wire.Span(s))
-	}
-	return spans
-}
-
-// coverage returns the coverage of the items' stories by story ID; stories of a single publisher are absent.
-func (s *Search) coverage(ctx context.Context, items []storage.Item) (map[string]*wire.StoryCoverage, error) {
-	var ids []string
 	for _, item := range items {
-		if item.StoryID != "" {
-			ids = append(ids, item.StoryID)
+		if r.full() {
+			return true, nil
+		}
+		r.last = storage.MarkedItem{ItemID: item.ID, FirstSeen: item.FirstSeen}
+		again := r.q.OnePerStory && item.StoryID != "" && r.stories[item.StoryID]
+		if !again && query.Matches(r.q.Where, storage.IndexItem{Item: item, Text: item.Excerpt}.Document()) {
+			r.hits, r.stories[item.StoryID] = append(r.hits, storage.Hit{ID: item.ID}), true
 		}
 	}
-	stories, err := s.Store.StoriesByID(ctx, ids...)
-	if err != nil {
-		return nil, fmt.Errorf("read the stories of the results: %w", err)
-	}
-	coverage := make(map[string]*wire.StoryCoverage, len(stories))
-	for id, story := range stories {
-		coverage[id] = &wire.StoryCoverage{Items: story.Items, Sources: story.Sources}
-	}
-	return coverage, nil
+	return len(listed) == storeBatchSize, nil
 }
 
-// SavedSearches answers requests about saved searches.
-type SavedSearches struct{ *core }
-
-// List returns all saved searches, ordered by name.
-func (s *SavedSearches) List(ctx context.Context, _ wire.None) (wire.SavedSearches, error) {
-	all, err := storage.SavedSearches(s.Store).List(ctx)
-	return wire.SavedSearches{Searches: append([]storage.SavedSearch{}, all...)}, err
+// scanCursor returns the cursor of the page that comes after the item.
+func scanCursor(m storage.MarkedItem) string {
+	return storage.PackCursor(storage.MarkedItem{ItemID: m.ItemID, FirstSeen: m.FirstSeen})
 }
 
-// Get returns one saved search.
-func (s *SavedSearches) Get(ctx context.Context, in wire.SavedSearchName) (storage.SavedSearch, error) {
-	all, err := storage.SavedSearches(s.Store).List(ctx)
-	if err != nil {
-		return storage.SavedSearch{}, err
+func parseScanCursor(s string) (m storage.MarkedItem, err error) {
+	if s == "" {
+		return m, nil
 	}
-	for _, search := range all {
-		if search.Name == in.Name {
-			return search, nil
+	if storage.UnpackCursor(s, &m) != nil || m.ItemID == "" {
+		return m, storage.ErrBadCursor
+	}
+	return m, nil
+}
+
+// similarItems is the number of hits requested, enough to keep one of each story.
+const similarItems = 60
+
+// Similar returns items with content similar to that of the given item.
+func (s *Search) Similar(ctx context.Context, in wire.ListSimilarRequest) (wire.Similar, error) {
+	item, err := storage.ItemByID(ctx, s.Store, in.ID)
+	if err != nil {
+		return wire.Similar{}, fmt.Errorf("item %s: %w", in.ID, err)
+	}
+	hits, err := s.similarHits(ctx, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML)})
+	if err != nil {
+		return wire.Similar{}, fmt.Errorf("find items similar to %s: %w", in.ID, err)
+	}
+	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false))
+	if err != nil {
+		return wire.Similar{}, err
+	}
+	similar := wire.Similar{Items: []wire.FoundItem{}}
+	seen := map[string]bool{}
+	for _, other := range items {
+		// The index may be behind the store.
+		sameStory := other.StoryID != "" && (other.StoryID == item.StoryID || seen[other.StoryID])
+		if sameStory || other.Spam || other.DuplicateOf != "" || item.DuplicateOf == other.ID || len(similar.Items) == in.Limit {
+			continue
 		}
+		seen[other.StoryID] = true
+		similar.Items = append(similar.Items, other)
 	}
-	return storage.SavedSearch{}, fmt.Errorf("search %s: %w", in.Name, storage.ErrNotFound)
+	return similar, nil
 }
 
-// Save saves a search under a name, and replaces one of that name. An invalid search is a conflict.
-func (s *SavedSearches) Save(ctx context.Context, in wire.SaveSearchRequest) (storage.SavedSearch, error) {
-	values, err := url.ParseQuery(strings.TrimPrefix(in.Body.Query, "?"))
-	if err != nil {
-		return storage.SavedSearch{}, errorf(KindConflict, "the query is not what stands after the question mark of a search's address: %v", err)
-	}
-	if err := s.checkSavable(values); err != nil {
-		return storage.SavedSearch{}, err
-	}
-	search := storage.SavedSearch{Name: in.Name, Title: in.Body.Title, Query: values.Encode(), Added: s.Now()}
-	err = storage.SavedSearches(s.Store).Put(ctx, search)
-	if errors.Is(err, storage.ErrTooMany) {
-		return search, errorf(KindConflict, "there are %d saved searches, which is all there may be: remove one first", storage.MaxSearches)
-	}
-	return search, err
-}
-
-// Remove removes a saved search, or returns [storage.ErrNotFound].
-func (s *SavedSearches) Remove(ctx context.Context, in wire.SavedSearchName) (wire.None, error) {
-	if err := storage.SavedSearches(s.Store).Remove(ctx, in.Name); err != nil {
-		return wire.None{}, fmt.Errorf("search %s: %w", in.Name, err)
-	}
-	return wire.None{}, nil
-}
-
-// savableParams are the parameters of a saved search: those of a search that select items, and those of the
-// console's search page.
-var savableParams = []string{
-	"q", "feed", "category", "topic", "flag", "language", "after", "before", "spam", "duplicates", "muted", "once", "sort", "limit",
-	"show", "day", "stories",
-}
-
-// checkSavable rejects unsupported parameters, which a search would ignore and return all items.
-func (s *SavedSearches) checkSavable(values url.Values) error {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(savableParams, name) {
-			return errorf(KindConflict, "%q is no parameter of a search: what is looked for goes into q, as q=go+-rust", name)
-		}
-	}
-	var syntaxErr *query.SyntaxError
-	if _, err := indexQuery(wire.Search{Query: values.Get("q")}, cursor{at: s.Now()}); errors.As(err, &syntaxErr) {
-		return errorf(KindConflict, "%v", err)
-	}
-	return nil
+func (s *Search) similarHits(ctx context.Context, item storage.IndexItem) ([]storage.Hit, error) {
+	indexCtx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	hits, err := s.Index.Similar(indexCtx, item, similarItems)
+	return hits, asUnavailable(ctx, err)
 }

@@ -1,0 +1,175 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/classify/query"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+)
+
+// passageLength is the length of the passage of an item's text in a search, in characters.
+const passageLength = 240
+
+// foundItems returns the stored items of the hits, in the same order. Items removed since they were indexed
+// are skipped.
+func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
+	ids := make([]string, len(hits))
+	scores := make(map[string]float64, len(hits))
+	for i, h := range hits {
+		ids[i], scores[h.ID] = h.ID, h.Score
+	}
+	items, err := s.Store.Items(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("read the items found: %w", err)
+	}
+	coverage, err := s.coverage(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]wire.FoundItem, len(items))
+	for i, item := range items {
+		plain := text.PlainText(item.HTML)
+		item.HTML = ""
+		found[i] = wire.FoundItem{
+			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
+			TitleSpans: highlight(item.Title, m, len(item.Title)),
+			TextSpans:  highlight(plain, m, passageLength),
+			Coverage:   coverage[item.StoryID],
+		}
+	}
+	return found, nil
+}
+
+// highlight returns the part of a text with the most matching words.
+func highlight(plain string, m *highlighter, max int) []wire.Span {
+	var spans []wire.Span
+	for _, s := range text.Highlight(plain, m.matcher(plain), max) {
+		spans = append(spans, wire.Span(s))
+	}
+	return spans
+}
+
+// coverage returns the coverage of the items' stories by story ID; stories of a single publisher are absent.
+func (s *Search) coverage(ctx context.Context, items []storage.Item) (map[string]*wire.StoryCoverage, error) {
+	var ids []string
+	for _, item := range items {
+		if item.StoryID != "" {
+			ids = append(ids, item.StoryID)
+		}
+	}
+	stories, err := s.Store.StoriesByID(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("read the stories of the results: %w", err)
+	}
+	coverage := make(map[string]*wire.StoryCoverage, len(stories))
+	for id, story := range stories {
+		coverage[id] = &wire.StoryCoverage{Items: story.Items, Sources: story.Sources}
+	}
+	return coverage, nil
+}
+
+// A highlighter finds the words of a text that match a query.
+type highlighter struct {
+	stems    map[string]bool
+	prefixes []string     // of prefix terms
+	fuzzy    []query.Word // matched with typing errors
+}
+
+// newHighlighter returns a highlighter for a query; nearly allows typing errors.
+func newHighlighter(where query.Node, nearly bool) *highlighter {
+	m := &highlighter{stems: map[string]bool{}}
+	for _, t := range query.Texts(where) {
+		words := t.QueryWords()
+		for i, w := range words {
+			m.stems[w.Stem] = true
+			goesOn := t.Form == query.Prefix && i == len(words)-1
+			if nearly && t.Form != query.Phrase && !goesOn && query.MaxEdits(w.Text) > 0 {
+				m.fuzzy = append(m.fuzzy, w)
+			}
+		}
+		if t.Form == query.Prefix {
+			begin, ends := query.PrefixStems(t.Words)
+			m.prefixes = append(m.prefixes, begin)
+			for _, stem := range ends {
+				m.stems[stem] = true
+			}
+		}
+	}
+	return m
+}
+
+// matcher returns a function that reports whether a word of the text s matches.
+func (m *highlighter) matcher(s string) func(text.Word) bool {
+	if len(m.stems) == 0 {
+		return func(text.Word) bool { return false }
+	}
+	var hits []query.Word
+	matched := map[string]bool{}
+	for _, w := range query.Words(s) {
+		is, seen := matched[w.Stem]
+		if !seen {
+			is = m.matches(w.Stem)
+			matched[w.Stem] = is
+		}
+		if is {
+			hits = append(hits, w)
+		}
+	}
+	// In languages indexed by pairs of characters, a character matches with every pair that contains it.
+	return func(w text.Word) bool {
+		i, _ := slices.BinarySearchFunc(hits, w.Start, func(hit query.Word, start int) int { return cmp.Compare(hit.End, start+1) })
+		return i < len(hits) && hits[i].Start < w.End
+	}
+}
+
+func (m *highlighter) matches(stem string) bool {
+	return m.stems[stem] ||
+		slices.ContainsFunc(m.prefixes, func(begin string) bool { return strings.HasPrefix(stem, begin) }) ||
+		slices.ContainsFunc(m.fuzzy, func(w query.Word) bool { return query.WithinEdits(w.Stem, stem, query.MaxEdits(w.Text)) })
+}
+
+// A cursor is a position in search results. All pages are evaluated at the time of the first: "age:<2d" and
+// freshness count from it.
+type cursor struct {
+	at      time.Time // whole minutes
+	engine  string    // cursor of the index or the store; empty: the first page
+	byStore bool
+}
+
+// maxSkew is the tolerated clock difference of nodes that serve pages of one search.
+const maxSkew = time.Hour
+
+func (c cursor) String() string {
+	if c.engine == "" {
+		return ""
+	}
+	kind := ""
+	if c.byStore {
+		kind = wire.ByStore
+	}
+	return strconv.FormatInt(c.at.Unix()/60, 36) + "." + kind + "." + c.engine
+}
+
+// readCursor parses a cursor; an empty cursor starts a search now. It returns [storage.ErrBadCursor] if it is
+// invalid.
+func readCursor(s string, now time.Time) (cursor, error) {
+	if s == "" {
+		return cursor{at: now.UTC().Truncate(time.Minute)}, nil
+	}
+	at, rest, _ := strings.Cut(s, ".")
+	kind, engine, _ := strings.Cut(rest, ".")
+	minutes, err := strconv.ParseInt(at, 36, 32)
+	c := cursor{at: time.Unix(minutes*60, 0).UTC(), engine: engine, byStore: kind == wire.ByStore}
+	if err != nil || minutes < 0 || c.at.After(now.Add(maxSkew)) || engine == "" || kind != "" && kind != wire.ByStore {
+		return cursor{}, storage.ErrBadCursor
+	}
+	return c, nil
+}
