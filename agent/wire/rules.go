@@ -65,8 +65,7 @@ type RuleText struct {
 	Text    string `json:"text"`
 }
 
-// A RuleSetDetail is a version of a rule set, with the operations that the set supports. Methods on rules
-// return errors with an HTTP status ([huma.StatusError]) if the request is invalid.
+// A RuleSetDetail is a version of a rule set, with the operations that the set supports.
 type RuleSetDetail struct {
 	Name     string
 	Does     string
