@@ -41,7 +41,7 @@ quick:
 unraced := "/role/parse/feed|/role/crawl/page|/schedule/policy|/classify|/tools"
 
 # SQLite is C that was translated to Go and shares nothing: with the detector it takes ten times as long; its driver, and so a connection that two goroutines use, stays checked
-race := "-race -parallel 4 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'"
+race := "-race -parallel 2 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'"
 
 # whole nodes: faults, a browser, golden queries, a NATS server that reloads (not ours to mend), programs; the longest first
 nodes := "./tests/faults ./tests/... ./deploy/..."
@@ -63,12 +63,12 @@ test: engines
 
 # tests of whole nodes; lint vets them
 test-nodes:
-    env $(tests/tmpdir) go test -vet=off -timeout 20m -parallel 4 {{ nodes }}
+    env $(tests/tmpdir) go test -vet=off -timeout 30m -parallel 3 {{ nodes }}
 
 # tests of all packages, with the race detector where it is of use, and of the tools
 test-packages:
-    env $(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
-    CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 20m -short -skip '^TestClean' ./tests ./tools/simulate/schedule
+    env $(tests/tmpdir) CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 30m $(go list ./... | grep -vE '{{ unraced }}|/tests|/deploy')
+    CGO_ENABLED=1 go test -vet=off {{ race }} -timeout 30m -short -skip '^TestClean' ./tests ./tools/simulate/schedule
     go test -vet=off -timeout 20m $(go list ./... | grep -E '{{ unraced }}')
     go test -C tools/bench -vet=off ./...
 
