@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -147,16 +146,6 @@ func (p *Process) Ready(within time.Duration, ok func() error) error {
 		}
 	}
 	return fmt.Errorf("%s is not ready after %v: %w: %s", p.Name, within, err, p.Log())
-}
-
-// FreePort returns a free port of this machine.
-func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // tail buffers the end of its input.
