@@ -137,12 +137,7 @@ func (c *showCommand) Run(ctx context.Context, p *program) error {
 }
 
 func showFeed(pg *page, f wire.Feed, now time.Time) {
-	pg.table(func(row func(...any)) {
-		line := func(name, value string) {
-			if value != "" {
-				row(name, value)
-			}
-		}
+	pg.fields(func(line func(name, value string)) {
 		line("title", f.Title)
 		line("url", f.URL)
 		line("site", f.Site)

@@ -51,12 +51,7 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 
 func showItem(pg *page, item wire.ItemView, now time.Time) {
 	pg.printf("%v\n\n", pg.strong(item.Title))
-	pg.table(func(row func(...any)) {
-		line := func(name, value string) {
-			if value != "" {
-				row(name, value)
-			}
-		}
+	pg.fields(func(line func(name, value string)) {
 		line("feed", item.FeedTitle)
 		line("feed id", item.FeedID)
 		line("url", item.URL)

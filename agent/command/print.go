@@ -94,6 +94,17 @@ func (pg *page) table(fill func(row func(cells ...any))) {
 	tabs.Flush()
 }
 
+// fields prints a table of names and values, without those that are empty.
+func (pg *page) fields(fill func(line func(name, value string))) {
+	pg.table(func(row func(cells ...any)) {
+		fill(func(name, value string) {
+			if value != "" {
+				row(name, value)
+			}
+		})
+	})
+}
+
 // strong returns emphasized text, or plain text without colour.
 func (pg *page) strong(s string) styled {
 	if !pg.color || s == "" {

@@ -162,12 +162,7 @@ func showStory(pg *page, s wire.StoryView, now time.Time) {
 	for _, q := range s.Summary {
 		pg.printf("%s (%s)\n\n", q.Text, q.Item.Publisher)
 	}
-	pg.table(func(row func(...any)) {
-		line := func(name, value string) {
-			if value != "" {
-				row(name, value)
-			}
-		}
+	pg.fields(func(line func(name, value string)) {
 		line("id", s.ID)
 		line("items", plural(s.Items, "item")+" of "+plural(s.Events, "event"))
 		line("publishers", publishers(publisherNames(s.Publishers), len(s.Publishers)))
