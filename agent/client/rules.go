@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"feedmesh/agent/wire"
-	"feedmesh/agent/workbench"
 )
 
 // ReadRules returns a version of a rule set; version 0 is the newest.
@@ -28,5 +27,5 @@ func DiffRules(ctx context.Context, c *Client, name string, from, to int64) (str
 // WaitForJob polls a job until it has ended, and calls each with every state before that.
 func WaitForJob(ctx context.Context, c *Client, id string, each func(wire.Job)) (wire.Job, error) {
 	return pollUntilDone(ctx, func() (wire.Job, error) { return Call(ctx, c, wire.GetJob, wire.ByID{ID: id}) },
-		func(j wire.Job) bool { return j.State == workbench.Running }, each)
+		func(j wire.Job) bool { return j.Finished.IsZero() }, each)
 }

@@ -8,7 +8,6 @@ import (
 
 	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
-	"feedmesh/agent/workbench"
 )
 
 // A rulesTestCommand tries rules on one item or document.
@@ -63,7 +62,7 @@ func (c *rulesTestCommand) test(p *program) (test wire.RuleTest, err error) {
 		}
 		test.Text = string(text)
 	}
-	draft := workbench.Draft{Title: c.Title, Text: c.Text, URL: c.URL, Author: c.Author, Language: c.Language, Tags: c.Tag}
+	draft := wire.Draft{Title: c.Title, Text: c.Text, URL: c.URL, Author: c.Author, Language: c.Language, Tags: c.Tag}
 	if c.Feed != "" {
 		if draft.FeedID, err = feedID(c.Feed); err != nil {
 			return test, err
@@ -83,7 +82,7 @@ func (c *rulesTestCommand) test(p *program) (test wire.RuleTest, err error) {
 	return test, nil
 }
 
-func showRuleTest(pg *page, result workbench.TrialResult) {
+func showRuleTest(pg *page, result wire.TrialResult) {
 	pg.table(func(row func(...any)) {
 		spam := "no"
 		if result.Spam {
@@ -113,7 +112,7 @@ func showRuleTest(pg *page, result workbench.TrialResult) {
 }
 
 // labelsText formats labels as a comma-separated list.
-func labelsText(l workbench.Labelled) string {
+func labelsText(l wire.Labelled) string {
 	all := slices.Concat(l.Categories, l.Topics)
 	if l.Spam {
 		all = append([]string{"spam"}, all...)
@@ -150,12 +149,12 @@ func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, report, func(pg *page) { showReport(pg, report) })
 }
 
-func showReport(pg *page, r workbench.Report) {
+func showReport(pg *page, r wire.Report) {
 	pg.printf("%d items, %.0f µs each; %d unchanged, %d become spam, %d are no longer spam, %d gain a label, %d lose a label.\n",
 		r.Items, r.MicrosPerItem, r.Effects.Same, r.Effects.Spam, r.Effects.Clean, r.Effects.Gained, r.Effects.Lost)
 	pg.printf("%d have manual labels and keep them; %d have labels that differ from the rules in use.\n\n", r.Corrected, r.Outdated)
 	showShifts(pg, "CATEGORY", r.Categories)
-	showShifts(pg, "TOPIC", slices.DeleteFunc(slices.Clone(r.Topics), func(s workbench.Shift) bool { return s.Before == s.After }))
+	showShifts(pg, "TOPIC", slices.DeleteFunc(slices.Clone(r.Topics), func(s wire.Shift) bool { return s.Before == s.After }))
 	showSamples(pg, "become spam", r.Samples.Spam)
 	showSamples(pg, "are no longer spam", r.Samples.Clean)
 	showSamples(pg, "gain a label", r.Samples.Gained)
@@ -182,7 +181,7 @@ func showReport(pg *page, r workbench.Report) {
 	}
 }
 
-func showShifts(pg *page, name string, shifts []workbench.Shift) {
+func showShifts(pg *page, name string, shifts []wire.Shift) {
 	if len(shifts) == 0 {
 		return
 	}
@@ -195,7 +194,7 @@ func showShifts(pg *page, name string, shifts []workbench.Shift) {
 	pg.printf("\n")
 }
 
-func showSamples(pg *page, what string, samples []workbench.Sample) {
+func showSamples(pg *page, what string, samples []wire.Sample) {
 	if len(samples) == 0 {
 		return
 	}

@@ -31,23 +31,23 @@ type Trials struct {
 const MaxBacktests = 2
 
 // Test tests rules on one item or document.
-func (t *Trials) Test(ctx context.Context, in wire.TestRulesRequest) (workbench.TrialResult, error) {
+func (t *Trials) Test(ctx context.Context, in wire.TestRulesRequest) (wire.TrialResult, error) {
 	spec, err := t.decidingSet(in.Name)
 	if err != nil {
-		return workbench.TrialResult{}, err
+		return wire.TrialResult{}, err
 	}
 	if (in.Body.Item == "") == (in.Body.Document == nil) {
-		return workbench.TrialResult{}, errorf(KindInvalid, "give an item's ID or a document to try the rules on, one of them")
+		return wire.TrialResult{}, errorf(KindInvalid, "give an item's ID or a document to try the rules on, one of them")
 	}
 	set := storage.RuleSet{Text: []byte(in.Body.Text)}
 	if in.Body.Text == "" {
 		if set, err = t.versionText(ctx, spec, 0); err != nil {
-			return workbench.TrialResult{}, err
+			return wire.TrialResult{}, err
 		}
 	}
 	by, _, err := spec.Decider(set.Text)
 	if err != nil {
-		return workbench.TrialResult{}, invalidRules(spec, err)
+		return wire.TrialResult{}, invalidRules(spec, err)
 	}
 	if in.Body.Document != nil {
 		return workbench.TestDraft(ctx, t.Store, by, *in.Body.Document)
@@ -57,10 +57,10 @@ func (t *Trials) Test(ctx context.Context, in wire.TestRulesRequest) (workbench.
 
 // Backtest compares the decisions of a text with those of the rules in force on the newest items. It ends
 // with ctx.
-func (t *Trials) Backtest(ctx context.Context, in wire.BacktestRequest) (workbench.Report, error) {
+func (t *Trials) Backtest(ctx context.Context, in wire.BacktestRequest) (wire.Report, error) {
 	trial, err := t.trial(in.Name, in.RawBody, in.Items)
 	if err != nil {
-		return workbench.Report{}, err
+		return wire.Report{}, err
 	}
 	defer func() { <-t.Slots }()
 	return workbench.Backtest(ctx, t.Store, trial)

@@ -4,24 +4,8 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
-	"feedmesh/agent/workbench"
 	"feedmesh/storage"
 )
-
-// A Backtest is a back-test that runs in the background, or has ended. Only the process that started it
-// stores it, and only the last maxKeptBacktests.
-type Backtest struct {
-	ID     string
-	Set    string // of rules
-	From   int64  // base version of Text
-	Text   string
-	Note   string // note for saving Text
-	Items  int    // number of items to check, at most
-	Done   int    // number of items checked
-	Ended  bool
-	Err    string           // error text, if it failed
-	Report workbench.Report // set when Ended
-}
 
 // RuleSets are the rule sets of the mesh.
 type RuleSets struct {
@@ -90,13 +74,6 @@ type SavedRules struct {
 	Notified bool `json:"told" doc:"Whether it was published to the mesh; if not, that is retried within a minute."`
 }
 
-// A RuleTest is an item or a document to test rules on.
-type RuleTest struct {
-	Text     string           `json:"text,omitempty" maxLength:"4194304" doc:"Text of the rules; by default of the newest version."`
-	Item     string           `json:"item,omitempty" maxLength:"64" doc:"ID of an item."`
-	Document *workbench.Draft `json:"document,omitempty" doc:"A document, instead of an item."`
-}
-
 // A RuleVersionRequest names a version of a rule set.
 type RuleVersionRequest struct {
 	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
@@ -129,19 +106,6 @@ type RuleTextRequest struct {
 type RestoreRulesRequest struct {
 	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Version int64  `query:"version" required:"true" minimum:"0" doc:"Version to restore; 0: the built-in rules."`
-}
-
-// A TestRulesRequest tests rules on an item or a document.
-type TestRulesRequest struct {
-	Name string `path:"name" maxLength:"32" doc:"Name of a rule set."`
-	Body RuleTest
-}
-
-// A BacktestRequest back-tests a text.
-type BacktestRequest struct {
-	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
-	Items   int    `query:"items" minimum:"1" maximum:"100000" default:"2000" doc:"Number of newest items to test."`
-	RawBody []byte `contentType:"text/plain"`
 }
 
 // A TrainRequest trains the next version of a rule set.
@@ -178,9 +142,9 @@ var (
 		Scope: access.Admin, Summary: "Put the text of an old version as the next one", Errors: []int{404, 409, 422, 503}}
 	DiffRules = Operation[DiffRequest, Document]{ID: "diff-rules", Method: "GET", Path: "/api/rules/{name}/diff", Tag: "rules", Scope: access.Read,
 		Summary: "Unified diff of two versions of a rule set", Errors: []int{404, 422, 503}, Type: "text/plain"}
-	TestRules = Operation[TestRulesRequest, workbench.TrialResult]{ID: "test-rules", Method: "POST", Path: "/api/rules/{name}/test", Tag: "rules",
+	TestRules = Operation[TestRulesRequest, TrialResult]{ID: "test-rules", Method: "POST", Path: "/api/rules/{name}/test", Tag: "rules",
 		Scope: access.Read, Summary: "Test rules on one item or document", Errors: []int{400, 404, 413, 422, 503}}
-	BacktestRules = Operation[BacktestRequest, workbench.Report]{ID: "backtest-rules", Method: "POST", Path: "/api/rules/{name}/backtest", Tag: "rules",
+	BacktestRules = Operation[BacktestRequest, Report]{ID: "backtest-rules", Method: "POST", Path: "/api/rules/{name}/backtest", Tag: "rules",
 		Scope: access.Admin, Summary: "Back-test a text on the newest items", Errors: []int{400, 404, 413, 422, 429, 503}, MaxBody: maxRules,
 		Description: "Compares the decisions of the text with those of the rules in force, and reports the rules with most and no matches, conflicts between rules, and contradictions of manual corrections. Nothing is changed. It stops when the client disconnects."}
 	ApplyRules = Operation[RuleVersionRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Admin,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
@@ -28,7 +29,7 @@ var errStop = errors.New("enough")
 
 // Backtest decides the newest items of the store with both deciders, and reports the differences. It changes
 // nothing, and holds one batch of items in memory. It returns ctx's error when ctx ends.
-func Backtest(ctx context.Context, store Store, t Trial) (Report, error) {
+func Backtest(ctx context.Context, store Store, t Trial) (wire.Report, error) {
 	r := newReporter(t.Rules)
 	lookup := &feedCache{store: store}
 	left := min(max(t.Items, 1), MaxItems)
@@ -47,10 +48,10 @@ func Backtest(ctx context.Context, store Store, t Trial) (Report, error) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errStop) {
-		return Report{}, fmt.Errorf("back-test: %w", err)
+		return wire.Report{}, fmt.Errorf("back-test: %w", err)
 	}
 	if err := r.contradictions(ctx, store, lookup, t.After); err != nil {
-		return Report{}, fmt.Errorf("back-test on corrections: %w", err)
+		return wire.Report{}, fmt.Errorf("back-test on corrections: %w", err)
 	}
 	return r.report(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/storage"
 )
@@ -25,7 +26,7 @@ category music when guitar
 score 1 when zither`
 )
 
-func (b *bench) backtest(t *testing.T, before, after string, items int) Report {
+func (b *bench) backtest(t *testing.T, before, after string, items int) wire.Report {
 	t.Helper()
 	was, is := rulesOf(t, before), rulesOf(t, after)
 	report, err := Backtest(t.Context(), b.store, Trial{Before: was, After: is, Rules: is.set.Rules, Items: items})
@@ -41,35 +42,35 @@ func TestBacktest_ReportsChanges(t *testing.T) {
 	if got.Items != 400 || got.Outdated != 300 || got.MicrosPerItem <= 0 {
 		t.Errorf("got %d items, %d outdated, %v µs each; want 400, 300 (labelled by the old rules but not in the store), and more than 0", got.Items, got.Outdated, got.MicrosPerItem)
 	}
-	if want := (Effects{Same: 100, Spam: 100, Gained: 100, Lost: 100}); got.Effects != want {
+	if want := (wire.Effects{Same: 100, Spam: 100, Gained: 100, Lost: 100}); got.Effects != want {
 		t.Errorf("got %+v, want %+v", got.Effects, want)
 	}
-	if want := []Shift{{"databases", 0, 100}, {"devops", 200, 200}, {"leisure", 100, 0}}; !slices.Equal(got.Categories, want) {
+	if want := []wire.Shift{{Name: "databases", Before: 0, After: 100}, {Name: "devops", Before: 200, After: 200}, {Name: "leisure", Before: 100, After: 0}}; !slices.Equal(got.Categories, want) {
 		t.Errorf("got categories %v, want %v", got.Categories, want)
 	}
-	if want := []Shift{{"postgresql", 0, 100}, {"kubernetes", 200, 200}}; !slices.Equal(got.Topics, want) {
+	if want := []wire.Shift{{Name: "postgresql", Before: 0, After: 100}, {Name: "kubernetes", Before: 200, After: 200}}; !slices.Equal(got.Topics, want) {
 		t.Errorf("got topics %v, want %v", got.Topics, want)
 	}
-	if want := []RuleCount{{"rules:2", 200}, {"rules:3", 100}, {"rules:4", 100}}; !slices.Equal(got.Busiest, want) {
+	if want := []wire.RuleCount{{Rule: "rules:2", Items: 200}, {Rule: "rules:3", Items: 100}, {Rule: "rules:4", Items: 100}}; !slices.Equal(got.Busiest, want) {
 		t.Errorf("got busiest %v, want %v", got.Busiest, want)
 	}
 	if want := []string{"rules:5", "rules:6"}; !slices.Equal(got.Never, want) || got.NeverCount != 2 {
 		t.Errorf("got never %v (%d), want %v", got.Never, got.NeverCount, want)
 	}
-	for name, samples := range map[string][]Sample{titles[1]: got.Samples.Spam, titles[2]: got.Samples.Gained, titles[3]: got.Samples.Lost} {
+	for name, samples := range map[string][]wire.Sample{titles[1]: got.Samples.Spam, titles[2]: got.Samples.Gained, titles[3]: got.Samples.Lost} {
 		if len(samples) != maxSamples || samples[0].Title != name || samples[0].ID == "" {
 			t.Errorf("got %+v, want %d samples of %s", samples, maxSamples, name)
 		}
 	}
-	if s := got.Samples.Gained[0]; !reflect.DeepEqual(s.After, Labelled{Categories: []string{"databases", "devops"}, Topics: []string{"kubernetes", "postgresql"}}) ||
-		!reflect.DeepEqual(s.Before, Labelled{Categories: []string{"devops"}, Topics: []string{"kubernetes"}}) || !slices.Contains(s.Why, "databases by rules:3") {
+	if s := got.Samples.Gained[0]; !reflect.DeepEqual(s.After, wire.Labelled{Categories: []string{"databases", "devops"}, Topics: []string{"kubernetes", "postgresql"}}) ||
+		!reflect.DeepEqual(s.Before, wire.Labelled{Categories: []string{"devops"}, Topics: []string{"kubernetes"}}) || !slices.Contains(s.Why, "databases by rules:3") {
 		t.Errorf("got %+v, want labels before and after, and reasons", s)
 	}
 	if len(got.Samples.Clean) != 0 {
 		t.Errorf("got clean samples %+v, want none", got.Samples.Clean)
 	}
 	back := b.backtest(t, newRules, oldRules, 1000)
-	if want := (Effects{Same: 100, Clean: 100, Gained: 100, Lost: 100}); back.Effects != want {
+	if want := (wire.Effects{Same: 100, Clean: 100, Gained: 100, Lost: 100}); back.Effects != want {
 		t.Errorf("rules swapped: got %+v, want %+v", back.Effects, want)
 	}
 	if s := back.Samples.Lost[0]; !slices.Contains(s.Why, "databases by rules:3") {
@@ -84,10 +85,10 @@ category devops when kubernetes
 category databases when postgresql
 category databases when "postgresql on kubernetes"
 category sea when kubernetes near/9 sea`, 1000)
-	want := []Conflict{
-		{"categories", "databases", "devops", [2]string{"databases", "devops"}, 100, 100},
-		{"rules", "rules:2", "rules:3", [2]string{"devops", "databases"}, 100, 100},
-		{"rules", "rules:2", "rules:4", [2]string{"devops", "databases"}, 100, 100},
+	want := []wire.Conflict{
+		{Kind: "categories", A: "databases", B: "devops", Categories: [2]string{"databases", "devops"}, Items: 100, Of: 100},
+		{Kind: "rules", A: "rules:2", B: "rules:3", Categories: [2]string{"devops", "databases"}, Items: 100, Of: 100},
+		{Kind: "rules", A: "rules:2", B: "rules:4", Categories: [2]string{"devops", "databases"}, Items: 100, Of: 100},
 	}
 	if !slices.Equal(got.Conflicts, want) {
 		t.Errorf("got %+v, want %+v: two rules for one category agree", got.Conflicts, want)
@@ -114,7 +115,7 @@ func TestBacktest_Corrections(t *testing.T) {
 		}
 	}
 	got := b.backtest(t, oldRules, newRules, 1000)
-	if want := (CorrectionReport{Items: 6, Right: 3, Wrong: []Contradiction{{"rules:2", "devops", 2, 3}}}); !reflect.DeepEqual(got.Corrections, want) {
+	if want := (wire.CorrectionReport{Items: 6, Right: 3, Wrong: []wire.Contradiction{{Rule: "rules:2", Category: "devops", Items: 2, Of: 3}}}); !reflect.DeepEqual(got.Corrections, want) {
 		t.Errorf("got %+v, want %+v", got.Corrections, want)
 	}
 	if got.Corrected != 6 || got.Effects.Same+got.Effects.Spam+got.Effects.Gained+got.Effects.Lost != 34 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/classify/rule"
 )
@@ -19,17 +20,6 @@ const (
 	maxPairedRules = 20      // rules of one item that are paired
 	maxPairs       = 100_000 // counted
 )
-
-// A Conflict is two categories, or two confident rules for different categories, that often match the same
-// item. It need not be an error: one category may be a part of the other. Often a rule lacks an exception.
-type Conflict struct {
-	Kind       string    `json:"kind" enum:"categories,rules"`
-	A          string    `json:"a" doc:"Name of a category, or file and line of a rule."`
-	B          string    `json:"b"`
-	Categories [2]string `json:"says" doc:"Their categories."`
-	Items      int       `json:"items" doc:"Items with both."`
-	Of         int       `json:"of" doc:"Items with the rarer of the two."`
-}
 
 // PlaceOf returns the file and line of a rule as [classify.RuleMatch] names it.
 func PlaceOf(r rule.Rule) string { return fmt.Sprintf("%s:%d", r.Pos.File, r.Pos.Line) }
@@ -94,20 +84,20 @@ func (p *pairs) add(names []string) {
 }
 
 // conflicts returns the conflicts, most items first.
-func (t *conflictCounter) conflicts() []Conflict {
+func (t *conflictCounter) conflicts() []wire.Conflict {
 	found := t.categories.conflicts("categories", func(name string) string { return name })
 	return append(found, t.rules.conflicts("rules", func(place string) string { return t.concludes[place] })...)
 }
 
-func (p *pairs) conflicts(kind string, categoryOf func(string) string) []Conflict {
-	found := []Conflict{}
+func (p *pairs) conflicts(kind string, categoryOf func(string) string) []wire.Conflict {
+	found := []wire.Conflict{}
 	for at, n := range p.both {
-		c := Conflict{kind, at[0], at[1], [2]string{categoryOf(at[0]), categoryOf(at[1])}, n, min(p.alone[at[0]], p.alone[at[1]])}
+		c := wire.Conflict{Kind: kind, A: at[0], B: at[1], Categories: [2]string{categoryOf(at[0]), categoryOf(at[1])}, Items: n, Of: min(p.alone[at[0]], p.alone[at[1]])}
 		if c.Categories[0] != c.Categories[1] && n >= conflictItems && float64(n) >= conflictShare*float64(c.Of) {
 			found = append(found, c)
 		}
 	}
-	slices.SortFunc(found, func(a, b Conflict) int {
+	slices.SortFunc(found, func(a, b wire.Conflict) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
 	return found[:min(len(found), maxConflicts)]

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/storage"
 )
@@ -13,17 +14,9 @@ import (
 // maxCorrections is the maximum number of corrections that a back-test reads.
 const maxCorrections = 10_000
 
-// A Contradiction is a rule that concludes a category that corrections removed.
-type Contradiction struct {
-	Rule     string `json:"rule"`
-	Category string `json:"says" doc:"Category that the rule concludes."`
-	Items    int    `json:"items" doc:"Corrected items without that category."`
-	Of       int    `json:"of" doc:"Corrected items that the rule matches."`
-}
-
 // contradictions compares the decisions of after with the corrections.
 func (r *reporter) contradictions(ctx context.Context, store Store, lookup *feedCache, after Decider) error {
-	wrong := map[string]*Contradiction{}
+	wrong := map[string]*wire.Contradiction{}
 	for from := (storage.Correction{}); r.out.Corrections.Items < maxCorrections; {
 		page, err := store.Corrections(ctx, from, batchSize)
 		if err != nil || len(page) == 0 {
@@ -53,7 +46,7 @@ func (r *reporter) contradictions(ctx context.Context, store Store, lookup *feed
 }
 
 // compareCorrection compares a decision with the correction of its item.
-func (r *reporter) compareCorrection(correction storage.Correction, d classify.Decision, wrong map[string]*Contradiction) {
+func (r *reporter) compareCorrection(correction storage.Correction, d classify.Decision, wrong map[string]*wire.Contradiction) {
 	r.out.Corrections.Items++
 	if agrees(correction, d) {
 		r.out.Corrections.Right++
@@ -64,7 +57,7 @@ func (r *reporter) compareCorrection(correction storage.Correction, d classify.D
 	for _, place := range r.conflicts.confident(d) {
 		c := wrong[place]
 		if c == nil {
-			c = &Contradiction{Rule: place, Category: r.conflicts.concludes[place]}
+			c = &wire.Contradiction{Rule: place, Category: r.conflicts.concludes[place]}
 			wrong[place] = c
 		}
 		if c.Of++; !slices.Contains(correction.Categories, c.Category) {
@@ -91,14 +84,14 @@ func agrees(correction storage.Correction, d classify.Decision) bool {
 }
 
 // worst returns the rules that are wrong most often.
-func worst(wrong map[string]*Contradiction) []Contradiction {
-	list := []Contradiction{}
+func worst(wrong map[string]*wire.Contradiction) []wire.Contradiction {
+	list := []wire.Contradiction{}
 	for c := range maps.Values(wrong) {
 		if c.Items > 0 {
 			list = append(list, *c)
 		}
 	}
-	slices.SortFunc(list, func(a, b Contradiction) int {
+	slices.SortFunc(list, func(a, b wire.Contradiction) int {
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Rule, b.Rule))
 	})
 	return list[:min(len(list), maxBusiest)]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/storage"
 )
@@ -23,14 +24,14 @@ func TestTestItem_ReturnsDecision(t *testing.T) {
 	if !slices.Equal(got.Categories, []string{"databases", "devops"}) || !slices.Equal(got.Topics, []string{"kubernetes", "postgresql"}) || got.Spam || len(got.Why) != 4 || got.Micros <= 0 {
 		t.Errorf("got %+v, want the decision of the rules with reasons", got)
 	}
-	want := []MatchedRule{
-		{Rule: "rules:2", Points: 3, Evidence: []Evidence{{"kubernetes", "title"}}},
-		{Rule: "rules:3", Points: 3, Evidence: []Evidence{{"postgresql", "title"}}},
+	want := []wire.MatchedRule{
+		{Rule: "rules:2", Points: 3, Evidence: []wire.Evidence{{Words: "kubernetes", Field: "title"}}},
+		{Rule: "rules:3", Points: 3, Evidence: []wire.Evidence{{Words: "postgresql", Field: "title"}}},
 	}
 	if !reflect.DeepEqual(got.Matched, want) {
 		t.Errorf("got matched %+v, want %+v", got.Matched, want)
 	}
-	if s := got.Stored; s == nil || !reflect.DeepEqual(*s, Labelled{Categories: []string{"tools"}, Topics: []string{}}) {
+	if s := got.Stored; s == nil || !reflect.DeepEqual(*s, wire.Labelled{Categories: []string{"tools"}, Topics: []string{}}) {
 		t.Errorf("got stored %+v, want its stored labels", s)
 	}
 	if _, err := TestItem(t.Context(), b.store, rulesOf(t, newRules), "none"); !errors.Is(err, storage.ErrNotFound) {
@@ -42,7 +43,7 @@ func TestTestDraft_ReturnsDecision(t *testing.T) {
 	b := newBench(t, 0)
 	var got classify.Document
 	watch := deciderFunc(func(d classify.Document) classify.Decision { got = d; return classify.Decision{} })
-	draft := Draft{Title: "T", HTML: "<p>Мы настроили кластер баз данных на новых серверах.</p>", URL: "https://x.example/", Author: "A", Tags: []string{"t"}, FeedID: b.feed}
+	draft := wire.Draft{Title: "T", HTML: "<p>Мы настроили кластер баз данных на новых серверах.</p>", URL: "https://x.example/", Author: "A", Tags: []string{"t"}, FeedID: b.feed}
 	tried, err := TestDraft(t.Context(), b.store, watch, draft)
 	want := classify.Document{
 		Title: "T", HTML: draft.HTML, Text: "Мы настроили кластер баз данных на новых серверах.", URL: draft.URL, Author: "A",
@@ -54,10 +55,10 @@ func TestTestDraft_ReturnsDecision(t *testing.T) {
 	if tried.Stored != nil || tried.Categories == nil || tried.Matched == nil {
 		t.Errorf("got %+v, want empty lists", tried)
 	}
-	if _, err := TestDraft(t.Context(), b.store, watch, Draft{Text: "plain", Language: "de"}); err != nil || got.Text != "plain" || got.Language != "de" {
+	if _, err := TestDraft(t.Context(), b.store, watch, wire.Draft{Text: "plain", Language: "de"}); err != nil || got.Text != "plain" || got.Language != "de" {
 		t.Errorf("got %+v, %v; want the text and language as given", got, err)
 	}
-	if _, err := TestDraft(t.Context(), b.store, watch, Draft{FeedID: "none"}); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := TestDraft(t.Context(), b.store, watch, wire.Draft{FeedID: "none"}); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 }

@@ -100,12 +100,12 @@ func (f *ruleFake) UndoJob(_ context.Context, id string) error { return f.did("u
 
 // hostileRules contain hostile text only.
 func hostileRules() ruleFake {
-	sample := workbench.Sample{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)", Before: workbench.Labelled{}, After: workbench.Labelled{Spam: true, Categories: []string{evil}}, Why: []string{evil}}
+	sample := wire.Sample{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)", Before: wire.Labelled{}, After: wire.Labelled{Spam: true, Categories: []string{evil}}, Why: []string{evil}}
 	run := wire.Backtest{ID: "run", Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000, Done: 500}
 	ended, failed, other := run, run, run
-	ended.Ended, ended.Report = true, workbench.Report{
-		Items: 1900, Effects: workbench.Effects{Same: 1800, Spam: 60, Gained: 40}, Categories: []workbench.Shift{{Name: evil, Before: 3, After: 9}, {Name: "same", Before: 1, After: 1}},
-		Samples: workbench.Samples{Spam: []workbench.Sample{sample}, Gained: []workbench.Sample{sample}},
+	ended.Ended, ended.Report = true, wire.Report{
+		Items: 1900, Effects: wire.Effects{Same: 1800, Spam: 60, Gained: 40}, Categories: []wire.Shift{{Name: evil, Before: 3, After: 9}, {Name: "same", Before: 1, After: 1}},
+		Samples: wire.Samples{Spam: []wire.Sample{sample}, Gained: []wire.Sample{sample}},
 	}
 	failed.Ended, failed.Err = true, "dial tcp 127.0.0.1:5432: refused"
 	other.Set = "spam"

@@ -239,7 +239,7 @@ func (c rulePages) ruleTest(w http.ResponseWriter, r *http.Request) {
 }
 
 // show adds a report to the page.
-func (p *backtestPage) show(report workbench.Report) {
+func (p *backtestPage) show(report wire.Report) {
 	e, s := report.Effects, report.Samples
 	p.Effects = []figure{
 		{"looked", "Items tested", count(int64(report.Items))}, {"stay", "Unchanged", count(int64(e.Same))},
@@ -256,7 +256,7 @@ func (p *backtestPage) show(report workbench.Report) {
 	}
 }
 
-func kindOf(label string, n int, samples []workbench.Sample) sampleKind {
+func kindOf(label string, n int, samples []wire.Sample) sampleKind {
 	kind := sampleKind{Label: label, Count: int64(n)}
 	for _, s := range samples {
 		kind.Samples = append(kind.Samples, sampleRow{URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: s.Why})
@@ -265,7 +265,7 @@ func kindOf(label string, n int, samples []workbench.Sample) sampleKind {
 }
 
 // labelsText formats the labels of an item.
-func labelsText(l workbench.Labelled) string {
+func labelsText(l wire.Labelled) string {
 	list := append(append([]string{}, l.Categories...), l.Topics...)
 	if l.Spam {
 		list = append([]string{"spam"}, list...)

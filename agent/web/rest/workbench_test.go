@@ -142,7 +142,7 @@ func TestWorkbench_TestRules(t *testing.T) {
 		`{"document":{"title":"A kernel"}}`:                                           "os by rules:1",
 	} {
 		a := w.request(t, "POST", "/api/rules/classify/test", body)
-		var tried workbench.TrialResult
+		var tried wire.TrialResult
 		if err := json.Unmarshal([]byte(a.body), &tried); err != nil || a.StatusCode != 200 || !slices.Equal(tried.Why, []string{want}) {
 			t.Errorf("%s: got %d %s, %v; want the error %s", body, a.StatusCode, a.body, err, want)
 		}
@@ -160,7 +160,7 @@ func TestWorkbench_Backtest(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	a := w.request(t, "POST", "/api/rules/classify/backtest", "category os when kernel\ncategory languages when compiler\ncategory x when never")
-	var got workbench.Report
+	var got wire.Report
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.StatusCode != 200 {
 		t.Fatalf("got %d %s, %v", a.StatusCode, a.body, err)
 	}
