@@ -17,7 +17,7 @@ const maxEvent = 4 << 20
 // Events calls each with every event until ctx ends, and then returns ctx's error. A stream that ends earlier
 // is an error too; the caller reconnects.
 func (c *Client) Events(ctx context.Context, each func(wire.StreamEvent)) error {
-	resp, err := c.send(ctx, "GET", "/api/events", nil, nil)
+	resp, err := c.send(ctx, wire.WatchEvents.Method, wire.WatchEvents.Path, nil, nil)
 	if err != nil {
 		return err
 	}

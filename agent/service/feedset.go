@@ -40,13 +40,32 @@ func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, err
 	if len(problems) > 0 {
 		return wire.Feed{}, &Error{KindInvalid, "the settings are wrong, nothing was changed", problems}
 	}
-	if _, err = s.Store.SetFeed(ctx, in.ID, stored.Settings()); err != nil {
-		return wire.Feed{}, fmt.Errorf("feed %s: %w", in.ID, err)
-	}
-	if err := publishObservations(ctx, s.Mesh, observation(in.ID, "", subjects.Changed)); err != nil {
+	if err := s.put(ctx, in.ID, stored.Settings()); err != nil {
 		return wire.Feed{}, err
 	}
 	return s.Get(ctx, wire.ByID{ID: in.ID})
+}
+
+// Retag removes and adds tags of a feed. Without a change it writes nothing. It returns [storage.ErrNotFound] if
+// the feed does not exist.
+func (s *Feeds) Retag(ctx context.Context, id string, add, remove []string) error {
+	stored, err := s.stored(ctx, id)
+	if err != nil {
+		return err
+	}
+	settings := stored.Settings().WithTags(add, remove)
+	if slices.Equal(settings.Tags, stored.Tags) {
+		return nil
+	}
+	return s.put(ctx, id, settings)
+}
+
+// put stores the settings of a feed and publishes the change to the schedule.
+func (s *Feeds) put(ctx context.Context, id string, settings storage.Settings) error {
+	if _, err := s.Store.SetFeed(ctx, id, settings); err != nil {
+		return fmt.Errorf("feed %s: %w", id, err)
+	}
+	return publishObservations(ctx, s.Mesh, observation(id, "", subjects.Changed))
 }
 
 // applyChange changes a feed, and returns the errors in the change.

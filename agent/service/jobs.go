@@ -38,8 +38,8 @@ func (j *Jobs) List(ctx context.Context, _ wire.None) (wire.Jobs, error) {
 	return out, nil
 }
 
-// Read returns the progress or result of a job.
-func (j *Jobs) Read(ctx context.Context, in wire.ByID) (wire.Job, error) {
+// Get returns the progress or result of a job.
+func (j *Jobs) Get(ctx context.Context, in wire.ByID) (wire.Job, error) {
 	job, err := storage.Jobs(j.Store).Read(ctx, in.ID)
 	if err != nil {
 		return wire.Job{}, fmt.Errorf("job %s: %w", in.ID, err)

@@ -34,8 +34,8 @@ func (q *Quarantine) List(ctx context.Context, in wire.QuarantineSearch) (wire.Q
 	return page, nil
 }
 
-// Read returns a quarantined task, with secrets redacted.
-func (q *Quarantine) Read(ctx context.Context, in wire.BySeq) (subjects.Quarantined, error) {
+// Get returns a quarantined task, with secrets redacted.
+func (q *Quarantine) Get(ctx context.Context, in wire.BySeq) (subjects.Quarantined, error) {
 	task, err := q.Mesh.QuarantinedTask(ctx, in.Seq)
 	task.Message = withoutSecrets(task.Message)
 	return task, err

@@ -40,8 +40,8 @@ func (r *Rules) List(ctx context.Context, _ wire.None) (wire.RuleSets, error) {
 	return out, nil
 }
 
-// Read returns the text of a version as saved, or the built-in rules if none is saved.
-func (r *Rules) Read(ctx context.Context, in wire.RuleVersionRequest) (wire.Document, error) {
+// Get returns the text of a version as saved, or the built-in rules if none is saved.
+func (r *Rules) Get(ctx context.Context, in wire.RuleVersionRequest) (wire.Document, error) {
 	spec, err := r.ruleSetSpec(in.Name)
 	if err != nil {
 		return wire.Document{}, err

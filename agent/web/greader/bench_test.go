@@ -40,7 +40,7 @@ func BenchmarkSync(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	api := Handler(serviceOf(s), nil)
+	api := Handler(serviceOf(s, &taskLog{}), nil)
 	w := &fixture{Server: httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		api.ServeHTTP(rw, r.WithContext(access.With(r.Context(), access.Local())))
 	}))}

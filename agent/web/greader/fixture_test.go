@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,17 +27,18 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type fixture struct {
 	*httptest.Server
 	store storage.Store
+	mesh  *taskLog
 	a, b  string         // IDs of the feeds
 	items []storage.Item // of a, oldest first
 }
 
 func newFixture(t *testing.T) *fixture {
-	w := &fixture{store: enginetest.Store(t)}
+	w := &fixture{store: enginetest.Store(t), mesh: &taskLog{}}
 	w.a = w.add(t, "https://a.example/feed", "A <b>", "News", "Local")
 	w.b = w.add(t, "https://b.example/feed", "", "News")
 	w.items = w.put(t, w.a, 5)
 	w.put(t, w.b, 3)
-	api := Handler(serviceOf(w.store), func(_ *http.Request, password string) (access.Client, error) {
+	api := Handler(serviceOf(w.store, w.mesh), func(_ *http.Request, password string) (access.Client, error) {
 		if c := client(password); c.ID != "" {
 			return c, nil
 		}
@@ -53,14 +55,41 @@ func newFixture(t *testing.T) *fixture {
 	return w
 }
 
-// serviceOf returns a service over a store, without an index, and with a mesh that drops all tasks.
-func serviceOf(s storage.Store) *service.Service {
-	return service.New(service.Deps{Store: s, Mesh: noMesh{}, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+// serviceOf returns a service over a store, without an index.
+func serviceOf(s storage.Store, m service.Mesh) *service.Service {
+	return service.New(service.Deps{Store: s, Mesh: m, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
-type noMesh struct{ service.Mesh }
+// A taskLog is a mesh that records the observations published to the schedule, and drops all other tasks.
+type taskLog struct {
+	service.Mesh
+	mu       sync.Mutex
+	observed []subjects.Observation
+}
 
-func (noMesh) Publish(context.Context, ...subjects.Message) error { return nil }
+func (l *taskLog) Publish(_ context.Context, messages ...subjects.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range messages {
+		if task, is := m.Task.(subjects.Observe); is {
+			l.observed = append(l.observed, task.Observations...)
+		}
+	}
+	return nil
+}
+
+// changed returns the IDs of feeds whose change of settings was published since the last call.
+func (l *taskLog) changed() (feedIDs []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.observed {
+		if o.Outcome == subjects.Changed {
+			feedIDs = append(feedIDs, o.FeedID)
+		}
+	}
+	l.observed = nil
+	return feedIDs
+}
 
 // client returns the client with a token.
 func client(secret string) access.Client {

@@ -273,6 +273,24 @@ func TestUnreadCount_OfFeedsAndFolders(t *testing.T) {
 	}
 }
 
+func TestSubscriptions_ChangedFoldersArePublishedToTheSchedule(t *testing.T) {
+	w := newFixture(t)
+	for _, c := range []struct {
+		path, body string
+		want       []string
+	}{
+		{"subscription/edit", "ac=edit&s=feed/" + w.a + "&a=user/-/label/New", []string{w.a}},
+		{"subscription/edit", "ac=edit&s=feed/" + w.a + "&a=user/-/label/New", nil}, // it is there already
+		{"rename-tag", "s=user/-/label/Local&dest=user/-/label/Near", []string{w.a}},
+		{"disable-tag", "s=user/-/label/News", []string{w.a, w.b}},
+	} {
+		w.mustEdit(t, "ann", "/reader/api/0/"+c.path, c.body)
+		if got := w.mesh.changed(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(c.want))) {
+			t.Errorf("%s %s: the schedule got the changes of %v, want %v", c.path, c.body, got, c.want)
+		}
+	}
+}
+
 func TestSubscriptions_FoldersAreTagsOfFeeds(t *testing.T) {
 	w := newFixture(t)
 	type list struct {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/problem"
@@ -107,7 +106,7 @@ func (s *feedCalls) edit(ctx context.Context, action, feed string, add, remove [
 		if err != nil {
 			return badRequest(err.Error())
 		}
-		return s.setTags(ctx, id, add, nil) // the feed may have been stored with other tags
+		return s.feeds.Retag(ctx, id, add, nil) // the feed may have been stored with other tags
 	}
 	id, err := s.feedID(ctx, feed)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *feedCalls) edit(ctx context.Context, action, feed string, add, remove [
 		return err
 	case "edit":
 		// The title is always the publisher's.
-		return s.setTags(ctx, id, add, remove)
+		return s.feeds.Retag(ctx, id, add, remove)
 	}
 	return badRequest(fmt.Sprintf("ac=%.40q is not supported; use subscribe, unsubscribe or edit", action))
 }
@@ -161,20 +160,6 @@ func labelOf(id string) (string, error) {
 		err = badRequest(fmt.Sprintf("%.100q is not a label; write user/-/label/NAME with a name of at most %d bytes", id, maxLabel))
 	}
 	return target.label, err
-}
-
-// setTags adds and removes tags of a feed. Without a change it writes nothing.
-func (s *feedCalls) setTags(ctx context.Context, id string, add, remove []string) error {
-	f, err := s.store.Feed(ctx, id)
-	if err != nil {
-		return err
-	}
-	settings := f.Settings().WithTags(add, remove)
-	if slices.Equal(settings.Tags, f.Tags) {
-		return nil
-	}
-	_, err = s.store.SetFeed(ctx, id, settings)
-	return err
 }
 
 // quickAdd subscribes to a feed by its address alone.

@@ -71,6 +71,6 @@ func (s *feedCalls) retag(ctx context.Context, from string, to []string) error {
 		if !slices.Contains(f.Tags, from) {
 			return nil
 		}
-		return s.setTags(ctx, f.ID, to, []string{from})
+		return s.feeds.Retag(ctx, f.ID, to, []string{from})
 	})
 }

@@ -80,22 +80,20 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // clientOf returns the client of a request, and the request without the token in its address, where outputs
 // accept one.
 func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.Request, *denial) {
-	s := g.server
 	secret, shown := access.FromRequest(r)
 	inAddress := false
 	if !shown && strings.HasPrefix(pathOf(pattern), outputsPath) {
 		secret, r = tokenOf(r)
 		shown, inAddress = secret != "", secret != ""
 	}
-	// A proxy in front may require its own password and pass it on.
-	if s.Token == "" && !access.IsGenerated(secret) {
-		if isLocal(r.Host) {
-			return access.Local(), r, nil
-		}
-		return access.Client{}, r, &denial{status: http.StatusForbidden, detail: "without a configured token, requests are accepted only from this machine, under the name localhost"}
-	}
-	if !shown {
-		return access.Client{}, r, unauthorized()
+	client, decided, err := g.server.localClient(r, secret)
+	switch {
+	case err != nil:
+		return client, r, &denial{status: http.StatusForbidden, detail: "without a configured token, requests are accepted only from this machine, under the name localhost"}
+	case decided:
+		return client, r, nil
+	case !shown:
+		return client, r, unauthorized()
 	}
 	client, denied := g.checkToken(r, secret)
 	if denied == nil && inAddress && client.May(access.Read) {
@@ -126,14 +124,24 @@ func (g *guard) checkToken(r *http.Request, secret string) (access.Client, *deni
 	return client, nil
 }
 
+// localClient decides a request to a node without a configured token, unless its secret is a generated token:
+// it returns the local client, or [access.ErrInvalidToken] if the request is not from this machine. The secret
+// is not checked: a proxy in front may require its own password and pass it on.
+func (s *Server) localClient(r *http.Request, secret string) (client access.Client, decided bool, err error) {
+	switch {
+	case s.Token != "" || access.IsGenerated(secret):
+		return access.Client{}, false, nil
+	case isLocal(r.Host):
+		return access.Local(), true, nil
+	}
+	return access.Client{}, true, access.ErrInvalidToken
+}
+
 // Login returns the client that logs in with a password, which is a token, or [access.ErrInvalidToken]. The
 // guard limits the attempts.
 func (s *Server) Login(r *http.Request, password string) (access.Client, error) {
-	if s.Token == "" && !access.IsGenerated(password) {
-		if isLocal(r.Host) {
-			return access.Local(), nil
-		}
-		return access.Client{}, access.ErrInvalidToken
+	if client, decided, err := s.localClient(r, password); decided {
+		return client, err
 	}
 	return s.Tokens.TokenStore.Check(r.Context(), password)
 }

@@ -39,7 +39,7 @@ func (s *Server) routes() []route {
 		handle(wire.RemoveToken, s.Tokens.Remove),
 
 		handle(wire.ListRules, s.Rules.List),
-		handle(wire.GetRules, s.Rules.Read),
+		handle(wire.GetRules, s.Rules.Get),
 		handle(wire.PutRules, s.Rules.Put),
 		handle(wire.ListRuleVersions, s.Rules.Versions),
 		handle(wire.CheckRules, s.Rules.Check),
@@ -51,7 +51,7 @@ func (s *Server) routes() []route {
 		handle(wire.TrainRules, s.Jobs.Train),
 
 		handle(wire.ListJobs, s.Jobs.List),
-		handle(wire.GetJob, s.Jobs.Read),
+		handle(wire.GetJob, s.Jobs.Get),
 		handle(wire.CancelJob, s.Jobs.Cancel),
 		handle(wire.UndoJob, s.Jobs.Undo),
 
@@ -72,7 +72,7 @@ func (s *Server) routes() []route {
 		handle(wire.JoinStories, s.StoryEdits.Join),
 
 		handle(wire.ListQuarantine, s.Quarantine.List),
-		handle(wire.GetQuarantined, s.Quarantine.Read),
+		handle(wire.GetQuarantined, s.Quarantine.Get),
 		handle(wire.ReplayQuarantined, s.Quarantine.Replay),
 		handle(wire.DropQuarantined, s.Quarantine.Drop),
 		handle(wire.BeginReindex, s.Reindexing.Begin),
