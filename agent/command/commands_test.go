@@ -179,12 +179,12 @@ func TestSearch_RequestsPagesUpToLimit(t *testing.T) {
 		key := strings.Repeat("k", i+3)
 		items = append(items, storage.Item{ID: storage.ItemID(w.feed, key), FeedID: w.feed, Key: key, Hash: "1", Title: "gopher"})
 	}
-	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	_, err := w.Store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
 	var indexed []storage.IndexItem
 	for _, it := range items {
 		indexed = append(indexed, storage.IndexItem{Item: it})
 	}
-	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
+	if err := errors.Join(err, w.Index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 	for limit, want := range map[string]int{"230": 230, "1000": 250} {

@@ -28,7 +28,7 @@ func TestDoctor_AllChecksPass(t *testing.T) {
 
 func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
 	w := newTestbed(t)
-	w.checks = []wire.Check{{Name: "store", Detail: "the file is gone " + escape}}
+	w.Checks = []wire.Check{{Name: "store", Detail: "the file is gone " + escape}}
 	s := w.do(t, "doctor", "--data", write(t, "file", ""), "--nats", "nats://u:s3cret@127.0.0.1:1",
 		"--store", "postgres://u:s3cret@127.0.0.1:1/d", "--search", "meilisearch://127.0.0.1:1")
 	s.check(t, 1, "FAILED  node: store  the file is gone", "")

@@ -68,7 +68,7 @@ func TestFeedsAdd_DiscoversFeedsOfPage(t *testing.T) {
 	a, b := storage.FeedID(site.URL+"/a.xml"), storage.FeedID(site.URL+"/b.xml")
 	w.do(t, "feeds", "add", site.URL+"/none").check(t, 2, "", "no feed was found")
 	w.do(t, "feeds", "add", site.URL+"/two").check(t, 2, "", "is a web page with 2 feeds; add one by its URL, or all with --all:\nagent:     "+site.URL+"/a.xml  Feed /a.xml")
-	if _, err := w.store.Feed(t.Context(), a); err == nil {
+	if _, err := w.Store.Feed(t.Context(), a); err == nil {
 		t.Error("one of several feeds was added, want a person to choose")
 	}
 	w.do(t, "feeds", "add", site.URL+"/one").check(t, 0, "added  "+a, "is a web page; its feed is "+site.URL+"/a.xml")
@@ -80,7 +80,7 @@ func TestFeedsSet_SecretsFromFilesAreNotPrinted(t *testing.T) {
 	w := newTestbed(t)
 	secret := "@" + write(t, "secret", "s3cret\n")
 	w.do(t, "feeds", "set", feedURL, "--user", "me", "--password", secret, "--header", "Cookie=a=b,c=s3cret").check(t, 0, "password     set", "")
-	f, err := w.store.Feed(t.Context(), w.feed)
+	f, err := w.Store.Feed(t.Context(), w.feed)
 	if err != nil || f.Request == nil || f.Request.Password != "s3cret" || f.Request.Header["Cookie"] != "a=b,c=s3cret" {
 		t.Errorf("the store has %+v, %v, want what was set", f.Request, err)
 	}
@@ -91,7 +91,7 @@ func TestFeedsSet_SecretsFromFilesAreNotPrinted(t *testing.T) {
 		}
 	}
 	w.do(t, "feeds", "set", feedURL, "--header", "Cookie=", "--user=", "--user-agent=").check(t, 0, "", "")
-	if f, err = w.store.Feed(t.Context(), w.feed); err != nil || f.Request != nil {
+	if f, err = w.Store.Feed(t.Context(), w.feed); err != nil || f.Request != nil {
 		t.Errorf("the store has %+v, %v, want nothing left", f.Request, err)
 	}
 }

@@ -88,7 +88,7 @@ func TestUntilSignal_SecondSignalExits(t *testing.T) {
 
 func TestInterruptedCommand_ExitCode130(t *testing.T) {
 	w := newTestbed(t)
-	w.mesh.waiting = 1 << 40
+	w.Mesh.Queues[0].Tasks = 1 << 40
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Second, cancel) // after the command has started, even on slow machines
 	var out, err strings.Builder

@@ -15,25 +15,25 @@ func TestReindex_WaitsForQueue(t *testing.T) {
 		{[]string{"reindex", "--all"}, "all items were reindexed"},
 	} {
 		w := newTestbed(t)
-		w.mesh.waiting = 3
+		w.Mesh.Queues[0].Tasks = 3
 		w.do(t, c.line...).check(t, 0, c.out, "")
-		if w.mesh.waiting != 0 {
-			t.Errorf("%v: %d tasks still wait", c.line, w.mesh.waiting)
+		if w.Mesh.Queues[0].Tasks != 0 {
+			t.Errorf("%v: %d tasks still wait", c.line, w.Mesh.Queues[0].Tasks)
 		}
 	}
 }
 
 func TestReindex_CurrentIndexDoesNotWait(t *testing.T) {
 	w := newTestbed(t)
-	items, err := w.store.Items(t.Context(), storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2"))
+	items, err := w.Store.Items(t.Context(), storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range items {
-		if err := w.index.Put(t.Context(), storage.IndexItem{Item: item}); err != nil {
+		if err := w.Index.Put(t.Context(), storage.IndexItem{Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.mesh.waiting = 1 << 40
+	w.Mesh.Queues[0].Tasks = 1 << 40
 	w.do(t, "reindex").check(t, 0, "reindex done: all 2 items match the store", "")
 }

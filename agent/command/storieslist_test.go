@@ -43,19 +43,19 @@ func (w *testbed) putStories(t *testing.T, n int) (items []string) {
 		}
 		batch.Items = append(batch.Items, of...)
 	}
-	if _, err := w.store.PutItems(t.Context(), batch); err != nil {
+	if _, err := w.Store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	for s := range n {
 		id := storage.StoryID(storage.EventID(items[3*s]))
-		of, err := storage.ItemsOfStory(t.Context(), w.store, id, placement.MaxItems)
+		of, err := storage.ItemsOfStory(t.Context(), w.Store, id, placement.MaxItems)
 		if err != nil {
 			t.Fatal(err)
 		}
 		story, _ := placement.Summarize(id, of, func(string) float64 { return 1 }, s == 0, now)
 		stories = append(stories, story)
 	}
-	if err := w.store.PutStories(t.Context(), storage.Fence{}, nil, stories, nil); err != nil {
+	if err := w.Store.PutStories(t.Context(), storage.Fence{}, nil, stories, nil); err != nil {
 		t.Fatal(err)
 	}
 	return items

@@ -1,59 +1,14 @@
 package command
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
-	"feedmesh/agent/workbench"
-	"feedmesh/classify"
-	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
-
-// rulesOnly classifies by rules only; its zero value classifies nothing.
-type rulesOnly struct{ rules *classify.Rules }
-
-func (r rulesOnly) Decide(d classify.Document) classify.Decision {
-	var decision classify.Decision
-	if r.rules == nil {
-		return decision
-	}
-	out := r.rules.Evaluate(d)
-	decision.Matched, decision.Spam = out.Matched, out.Quarantine
-	for _, l := range out.Labels {
-		if l.Points >= classify.Threshold {
-			decision.Categories = append(decision.Categories, l.Name)
-			decision.Reasons = append(decision.Reasons, l.Name+" by "+l.Matches[0].Rule)
-		}
-	}
-	return decision
-}
-
-// classifyBook is a rule set that labels items.
-func classifyBook() service.RuleSetSpec {
-	compiled := func(text []byte) (rulesOnly, []rule.Rule, error) {
-		set, err := rule.Parse(text)
-		if err != nil {
-			return rulesOnly{}, nil, err
-		}
-		rules, err := classify.Compile(set)
-		return rulesOnly{rules}, set.Rules, err
-	}
-	return service.RuleSetSpec{
-		Name: "classify", Does: "labels", Default: []byte("category os when kernel\n"),
-		Check:   func(text []byte) error { _, _, err := compiled(text); return err },
-		Warn:    func([]byte) []string { return []string{"rules:1: it is \x1b[0modd"} },
-		Decider: func(text []byte) (workbench.Decider, []rule.Rule, error) { return compiled(text) },
-		Learn: func(context.Context, []byte, workbench.Examples) ([]byte, string, json.RawMessage, error) {
-			return []byte("category os when linux\n"), "learned", json.RawMessage(`{"examples":0}`), nil
-		},
-	}
-}
 
 func TestWorkbenchCommands_OutputAndExitCode(t *testing.T) {
 	w := newTestbed(t)
@@ -104,11 +59,11 @@ func TestRulesUndo_RevertsApply(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.do(t, "rules", "apply", "classify", "--json").out), &job); err != nil {
 		t.Fatal(err)
 	}
-	if item, err := storage.ItemByID(t.Context(), w.store, w.item); err != nil || fmt.Sprint(item.Categories) != "[os]" {
+	if item, err := storage.ItemByID(t.Context(), w.Store, w.item); err != nil || fmt.Sprint(item.Categories) != "[os]" {
 		t.Errorf("got %v, %v; want it labelled", item.Categories, err)
 	}
 	w.do(t, "rules", "undo", job.ID).check(t, 0, "is done: 1 of 1 items, 1 changed", "")
-	if item, err := storage.ItemByID(t.Context(), w.store, w.item); err != nil || len(item.Categories) != 0 {
+	if item, err := storage.ItemByID(t.Context(), w.Store, w.item); err != nil || len(item.Categories) != 0 {
 		t.Errorf("got %v, %v; want it as it was", item.Categories, err)
 	}
 	w.do(t, "rules", "cancel", job.ID).check(t, 1, "", "this job has ended")

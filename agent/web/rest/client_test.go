@@ -24,7 +24,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 		switch {
 		case told.Status != nil && len(heard) == 0:
 			heard = append(heard, "state")
-			w.mesh.events <- subjects.Event{Kind: subjects.BurstStart, At: now, Text: "linux bursts"}
+			w.Mesh.Events <- subjects.Event{Kind: subjects.BurstStart, At: now, Text: "linux bursts"}
 		case told.Event != nil:
 			heard = append(heard, told.Event.Text)
 			cancel()

@@ -77,7 +77,7 @@ func discovered(t *testing.T, w *testbed, address string) wire.Discovery {
 func TestDiscover_ReadsFeedsOfPage(t *testing.T) {
 	t.Parallel()
 	w, s := newTestbed(t), aSite(t)
-	if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(s.URL + "/atom.xml"), URL: s.URL + "/atom.xml"}); err != nil {
+	if _, err := w.Store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(s.URL + "/atom.xml"), URL: s.URL + "/atom.xml"}); err != nil {
 		t.Fatal(err)
 	}
 	got := discovered(t, w, s.URL+"#top")

@@ -35,7 +35,7 @@ func TestETag_NotModified(t *testing.T) {
 		}
 	}
 	before := w.request(t, "GET", "/api/feeds", "").Header.Get("ETag")
-	if _, err := w.store.SetFeed(t.Context(), w.feed, storage.Settings{Tags: []string{"new"}}); err != nil {
+	if _, err := w.Store.SetFeed(t.Context(), w.feed, storage.Settings{Tags: []string{"new"}}); err != nil {
 		t.Fatal(err)
 	}
 	if b := w.request(t, "GET", "/api/feeds", "", "If-None-Match", before); b.StatusCode != 200 || b.Header.Get("ETag") == before {

@@ -63,7 +63,7 @@ func (l *listener) next(t *testing.T, name string, to any) {
 // runStreams publishes events to streams until stop is called.
 func (w *testbed) runStreams(t *testing.T) (stop func()) {
 	t.Helper()
-	w.mesh.events = make(chan subjects.Event, 10)
+	w.Mesh.Events = make(chan subjects.Event, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.server.Events.Run(ctx) }()
@@ -88,7 +88,7 @@ func TestEvents_StatusAndEvents(t *testing.T) {
 	if state.Items != 2 || len(state.Queues) != 2 {
 		t.Errorf("got %+v, want the status", state)
 	}
-	w.mesh.events <- subjects.Event{Kind: subjects.StoryGrew, At: now, Text: "three publishers", Title: "A <kernel>", StoryID: "s1"}
+	w.Mesh.Events <- subjects.Event{Kind: subjects.StoryGrew, At: now, Text: "three publishers", Title: "A <kernel>", StoryID: "s1"}
 	var got wire.MeshEvent
 	first.next(t, "happened", &got)
 	if want := (wire.MeshEvent{Kind: "story.grew", At: now, Text: "three publishers: A <kernel>", StoryID: "s1"}); got != want {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -26,7 +27,7 @@ func (w *testbed) changed(t *testing.T, what string) wire.BulkResult {
 // observed returns the feeds of the observations with an outcome.
 func (w *testbed) observed(t *testing.T, outcome subjects.Outcome) (ids []string) {
 	t.Helper()
-	for _, task := range tasks(t, w.mesh, subjects.ObserveQueue) {
+	for _, task := range servicetest.Published(t, w.Mesh, subjects.ObserveQueue) {
 		for _, o := range task.Observations {
 			if o.Outcome == outcome {
 				ids = append(ids, o.FeedID)
@@ -39,7 +40,7 @@ func (w *testbed) observed(t *testing.T, outcome subjects.Outcome) (ids []string
 
 func (w *testbed) feedOf(t *testing.T, id string) storage.Feed {
 	t.Helper()
-	f, err := w.store.Feed(t.Context(), id)
+	f, err := w.Store.Feed(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestBulk_Remove(t *testing.T) {
 	if done := w.changed(t, `{"do":"remove","filter":{"tag":"made"}}`); done.Done != 6 {
 		t.Errorf("got %+v, want 6 removed", done)
 	}
-	if n, err := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || n.Feeds != 3 {
+	if n, err := w.Store.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || n.Feeds != 3 {
 		t.Errorf("there are %d feeds, %v; want the 3 others", n, err)
 	}
 	if got := len(w.observed(t, subjects.Removed)); got != 6 {
@@ -121,7 +122,7 @@ func TestBulk_RejectsInvalidRequests(t *testing.T) {
 		w.server.Bulk.Slots <- struct{}{}
 	}
 	w.request(t, "POST", "/api/feeds/bulk", `{"do":"pin","ids":["a"]}`).isProblem(t, 429, "retry when")
-	if n, _ := w.store.CountFeeds(t.Context(), storage.FeedQuery{}); n.Feeds != 3 {
+	if n, _ := w.Store.CountFeeds(t.Context(), storage.FeedQuery{}); n.Feeds != 3 {
 		t.Errorf("there are %d feeds, want all 3", n)
 	}
 }

@@ -26,10 +26,10 @@ func (w *testbed) inAllStates(t *testing.T) map[string]string {
 	} {
 		address := "https://" + name + ".example/"
 		ids[name] = storage.FeedID(address)
-		if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: ids[name], URL: address, Title: "In state " + name, Tags: []string{"made"}, Added: now}); err != nil {
+		if _, err := w.Store.AddFeeds(t.Context(), storage.Feed{ID: ids[name], URL: address, Title: "In state " + name, Tags: []string{"made"}, Added: now}); err != nil {
 			t.Fatal(err)
 		}
-		w.mesh.states[ids[name]] = state
+		w.Mesh.States[ids[name]] = state
 	}
 	return ids
 }
@@ -70,8 +70,8 @@ func TestFindFeeds_ByState(t *testing.T) {
 	if problem := page.Feeds[0].Problem; problem == nil || problem.Summary != "The host name does not resolve." || problem.Advice == "" || problem.Class != "dns" {
 		t.Errorf("the problem is %+v, want a description and advice", problem)
 	}
-	if w.mesh.loads != 1 {
-		t.Errorf("the states were read %d times within a moment, want once", w.mesh.loads)
+	if w.Mesh.Loads != 1 {
+		t.Errorf("the states were read %d times within a moment, want once", w.Mesh.Loads)
 	}
 }
 
@@ -107,10 +107,10 @@ func TestFindFeeds_PagesOfLargeState(t *testing.T) {
 		address := fmt.Sprintf("https://many.example/%05d", i)
 		f := storage.Feed{ID: storage.FeedID(address), URL: address, Title: fmt.Sprintf("Feed %d", i), Added: now}
 		feeds = append(feeds, f)
-		w.mesh.states[f.ID] = &subjects.State{Tier: subjects.Hot, Polled: now, Failures: 1, Class: "tls"}
+		w.Mesh.States[f.ID] = &subjects.State{Tier: subjects.Hot, Polled: now, Failures: 1, Class: "tls"}
 	}
 	for chunk := range slices.Chunk(feeds, 1000) {
-		if _, err := w.store.AddFeeds(t.Context(), chunk...); err != nil {
+		if _, err := w.Store.AddFeeds(t.Context(), chunk...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ func TestTestFetch_RedactsSecrets(t *testing.T) {
 	w := newTestbed(t)
 	address := site.URL + "/old"
 	id := storage.FeedID(address)
-	_, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: address, Added: now, Request: &storage.Request{
+	_, err := w.Store.AddFeeds(t.Context(), storage.Feed{ID: id, URL: address, Added: now, Request: &storage.Request{
 		UserAgent: "Reader", Header: map[string]string{"x-key": "k3y"}, User: "me", Password: "pa55",
 	}})
 	if err != nil {
@@ -78,8 +78,8 @@ func TestTestFetch_RedactsSecrets(t *testing.T) {
 	if told.Title != "News" || told.Format != "RSS" || told.Entries != 1 || len(told.First) != 1 || told.First[0].Title != "A" || told.Problem != nil || told.Size != int64(len(aFeed)) {
 		t.Errorf("got %+v", told)
 	}
-	if f := w.feedOf(t, id); f.Items != 0 || len(w.mesh.published) != 0 {
-		t.Errorf("the test left %d items and %d tasks behind", f.Items, len(w.mesh.published))
+	if f := w.feedOf(t, id); f.Items != 0 || len(w.Mesh.Published) != 0 {
+		t.Errorf("the test left %d items and %d tasks behind", f.Items, len(w.Mesh.Published))
 	}
 }
 
@@ -101,7 +101,7 @@ func TestTestFetch_ReportsProblem(t *testing.T) {
 func TestFeedPolls_Descriptions(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.mesh.polls[w.feed] = append(w.mesh.polls[w.feed],
+	w.Mesh.PollLog[w.feed] = append(w.Mesh.PollLog[w.feed],
 		subjects.Poll{At: now.Add(-2 * time.Hour), Status: 304, UnchangedBefore: 9}, subjects.Poll{At: now.Add(-20 * time.Hour), Class: "timeout", UnchangedBefore: 1})
 	polls := getJSON[wire.PollHistory](t, w, "/api/feeds/"+w.feed+"/polls").Polls
 	if len(polls) != 4 || polls[0].What != "The host name does not resolve." || polls[0].Took != 15 || polls[1].What != "Document received (HTTP 200)." || polls[1].Proxy != "p1" ||

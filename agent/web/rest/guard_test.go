@@ -77,8 +77,8 @@ func TestGuard_RejectsCrossSiteRequests(t *testing.T) {
 		}
 		w.request(t, "DELETE", "/api/feeds/"+w.feed, "", c.header, c.value).isProblem(t, http.StatusForbidden, "another site")
 	}
-	if _, err := w.store.Feed(t.Context(), w.feed); err != nil || len(w.mesh.published) != 0 {
-		t.Errorf("something was done: %v, %v", err, w.mesh.published)
+	if _, err := w.Store.Feed(t.Context(), w.feed); err != nil || len(w.Mesh.Published) != 0 {
+		t.Errorf("something was done: %v, %v", err, w.Mesh.Published)
 	}
 	if a := w.request(t, "POST", "/api/reindex", "", "Origin", w.URL, "Sec-Fetch-Site", "same-origin"); a.StatusCode != http.StatusAccepted {
 		t.Errorf("of our own page: got %d, want 202", a.StatusCode)

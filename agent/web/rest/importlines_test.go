@@ -44,7 +44,7 @@ func TestImportLines_VerdictFollowsFeedState(t *testing.T) {
 		"read": {Polled: now}, "page": {Polled: now, Failures: 1, Class: "web page"}, "inside": {Polled: now, Failures: 1, Class: "blocked"},
 		"404": {Polled: now, Failures: 2, Class: "http 4xx", Status: 404}, "gone": {Polled: now, Outcome: subjects.Gone, Failures: 1}, "new": {},
 	} {
-		w.mesh.states[storage.FeedID("https://"+name+".example/")] = s
+		w.Mesh.States[storage.FeedID("https://"+name+".example/")] = s
 	}
 	var all wire.ImportPage
 	for after := 0; ; {

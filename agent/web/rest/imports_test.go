@@ -18,6 +18,7 @@ import (
 
 	"feedmesh/agent/opml"
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
@@ -74,7 +75,7 @@ func (w *testbed) lines(t *testing.T, id, outcome string, size int) []wire.Impor
 func (w *testbed) added(t *testing.T) []string {
 	t.Helper()
 	var urls []string
-	for _, task := range tasks(t, w.mesh, subjects.ObserveQueue) {
+	for _, task := range servicetest.Published(t, w.Mesh, subjects.ObserveQueue) {
 		for _, o := range task.Observations {
 			if o.Outcome != subjects.Added || o.FeedID != storage.FeedID(o.URL) {
 				t.Errorf("the schedule hears %+v, want an added feed under its ID", o)
@@ -90,10 +91,10 @@ func TestImportFeeds_PublishesStoredFeeds(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	moved := "https://old.example/feed"
-	if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(moved), URL: moved, Added: now}); err != nil {
+	if _, err := w.Store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(moved), URL: moved, Added: now}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.MoveFeed(t.Context(), storage.FeedID(moved), "https://new.example/feed"); err != nil {
+	if _, err := w.Store.MoveFeed(t.Context(), storage.FeedID(moved), "https://new.example/feed"); err != nil {
 		t.Fatal(err)
 	}
 	list := []string{feedURL, moved, "https://x.example/feed"}
@@ -120,7 +121,7 @@ func TestImport_Lists(t *testing.T) {
 			if got != want {
 				t.Errorf("%s as %q: got %+v, want %+v", name, kind, got, want)
 			}
-			f, err := w.store.Feed(t.Context(), storage.FeedID("http://x.example/"))
+			f, err := w.Store.Feed(t.Context(), storage.FeedID("http://x.example/"))
 			if err != nil || !f.Added.Equal(now) || name == "OPML" && (f.Title != "X & Y" || f.Site != "https://x.example/" || !slices.Equal(f.Tags, []string{"it"})) {
 				t.Errorf("%s: got %+v, %v; want it with what the list says", name, f, err)
 			}
@@ -156,7 +157,7 @@ func TestImport_VerdictOfEachLine(t *testing.T) {
 	if got := strings.Count(w.request(t, "GET", "/api/feeds/export", "").body, "xmlUrl="); got != 2_503 {
 		t.Errorf("got %d feeds out, want 2503", got)
 	}
-	if got := len(tasks(t, w.mesh, subjects.ObserveQueue)); got != 3 {
+	if got := len(servicetest.Published(t, w.Mesh, subjects.ObserveQueue)); got != 3 {
 		t.Errorf("got %d observe tasks, want 3", got)
 	}
 }
@@ -233,7 +234,7 @@ func TestImport_RejectsInvalidLists(t *testing.T) {
 	w := newTestbed(t)
 	w.request(t, "POST", "/api/feeds/import", strings.Repeat("a.example\n", service.MaxListed+1)).isProblem(t, 422, "200001 feeds, more than 200000: split it")
 	for i := range service.MaxWaiting {
-		if err := storage.Imports(w.store).Put(t.Context(), storage.Import{ID: fmt.Sprint(i), Started: now, Total: 1, Lines: []byte(".not gzip")}); err != nil {
+		if err := storage.Imports(w.Store).Put(t.Context(), storage.Import{ID: fmt.Sprint(i), Started: now, Total: 1, Lines: []byte(".not gzip")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -528,7 +528,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	d, where, all := operations(t, w)
-	w.mesh.broken = fmt.Errorf("the mesh is unavailable")
+	w.Mesh.Broken = fmt.Errorf("the mesh is unavailable")
 	for id, at := range where {
 		if slices.Contains(endless, id) {
 			continue // see the tests of streams
@@ -570,7 +570,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 		}
 		a.isProblem(t, http.StatusServiceUnavailable, "the mesh is unavailable")
 		d.answersAs(t, all[id], a)
-		w.mesh.quarantined[3] = w.mesh.quarantined[4]
+		w.Mesh.Tasks[3] = w.Mesh.Tasks[4]
 	}
 	for _, path := range []string{"/api/feeds/", "/api/proxies/"} { // a proxy that was named as the feed is
 		w.request(t, "DELETE", path+w.feed, "").isProblem(t, http.StatusServiceUnavailable, "the mesh is unavailable")

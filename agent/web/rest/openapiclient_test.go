@@ -104,7 +104,7 @@ func TestOpenAPI_GeneratedClientListsFeeds(t *testing.T) {
 	if err := json.Unmarshal(n.node("listfeeds.mjs", w.URL), &got); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := w.store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 100})
+	stored, err := w.Store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 100})
 	if err != nil || len(stored) != 3 {
 		t.Fatalf("got %d feeds of the store, %v, want 3", len(stored), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -14,7 +15,7 @@ func TestProxies_ListHealth(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	before := now.Add(-time.Minute)
-	w.mesh.proxies = map[string]*subjects.Proxy{
+	w.Mesh.Proxies = map[string]*subjects.Proxy{
 		"a": {ID: "a", LastUsed: now, ProbePassed: before, ProbeSent: before},
 		"b": {ID: "b", LastUsed: before, Failures: 3, Reason: "connection refused", RestUntil: now.Add(time.Minute)},
 		"c": {ID: "c", ProbePassed: before, Failures: 1, InUse: true, Reason: "it refuses"},
@@ -40,7 +41,7 @@ func TestProxies_ListHealth(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	// Without the mesh they are listed all the same.
-	w.mesh.broken = errors.New("the mesh is unavailable")
+	w.Mesh.Broken = errors.New("the mesh is unavailable")
 	for _, p := range getJSON[wire.Proxies](t, w, "/api/proxies").Proxies {
 		if *p.Health != (wire.ProxyHealth{State: wire.ProxyUnknown, Why: "the mesh is unavailable"}) {
 			t.Errorf("%s: got %+v, want it unknown, and why", p.ID, p.Health)
@@ -53,7 +54,7 @@ func TestProxies_ChangesArePublished(t *testing.T) {
 	w := newTestbed(t)
 	for i, method := range []string{"PUT", "DELETE"} {
 		w.request(t, method, "/api/proxies/eu", `{"url":"http://proxy.example:3128"}`)
-		told := tasks(t, w.mesh, subjects.ObserveQueue)
+		told := servicetest.Published(t, w.Mesh, subjects.ObserveQueue)
 		if len(told) != i+1 || told[i].Observations[0].Outcome != subjects.Changed || told[i].Observations[0].FeedID != "" {
 			t.Errorf("%s: got %+v, want one message to the schedule", method, told)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -23,11 +24,11 @@ func (w *testbed) addMany(t *testing.T, n int) []string {
 	var urls []string
 	for i := range n {
 		u := fmt.Sprintf("https://many.example/%d?a=b&c=%d", i, i)
-		if _, err := w.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(u), URL: u}); err != nil {
+		if _, err := w.Store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(u), URL: u}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	feeds, err := w.store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
+	feeds, err := w.Store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +73,8 @@ func TestSearch_PagesAreComplete(t *testing.T) {
 		it.ID = storage.ItemID(w.feed, it.Key)
 		batch.Items, indexed = append(batch.Items, it), append(indexed, storage.IndexItem{Item: it})
 	}
-	_, err := w.store.PutItems(t.Context(), batch)
-	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
+	_, err := w.Store.PutItems(t.Context(), batch)
+	if err := errors.Join(err, w.Index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{"q=release", "q=", "q=releasing&sort=newest", "q=released&feed=" + w.feed} {
@@ -107,7 +108,7 @@ func TestQuarantine_PagesAreComplete(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	for seq := uint64(10); seq < 20; seq++ {
-		w.mesh.quarantined[seq] = subjects.Quarantined{Seq: seq}
+		w.Mesh.Tasks[seq] = subjects.Quarantined{Seq: seq}
 	}
 	for limit, pages := range map[int]int{1: 12, 5: 3, 6: 2, 12: 1} {
 		var got []uint64
@@ -169,7 +170,7 @@ func TestSearch_HighlightsMatches(t *testing.T) {
 func TestSearch_OmitsRemovedItems(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	if _, err := w.store.RemoveFeed(t.Context(), w.feed); err != nil {
+	if _, err := w.Store.RemoveFeed(t.Context(), w.feed); err != nil {
 		t.Fatal(err)
 	}
 	if found := getJSON[wire.SearchResults](t, w, "/api/search?q=released&facets=true"); len(found.Items) != 0 || found.Items == nil {
@@ -179,7 +180,7 @@ func TestSearch_OmitsRemovedItems(t *testing.T) {
 
 func (w *testbed) feeds(t *testing.T) []storage.Feed {
 	t.Helper()
-	feeds, err := w.store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
+	feeds, err := w.Store.FindFeeds(t.Context(), storage.FeedQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestExport_ImportRoundTrip(t *testing.T) {
 	}
 	to := newTestbed(t)
 	for _, f := range to.feeds(t) {
-		if _, err := to.store.RemoveFeed(t.Context(), f.ID); err != nil {
+		if _, err := to.Store.RemoveFeed(t.Context(), f.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,7 +221,7 @@ func TestRemoveFeed_NotifiesIndexAndSchedule(t *testing.T) {
 	if a := w.request(t, "DELETE", "/api/feeds/"+w.feed, ""); a.StatusCode != 204 || a.body != "" {
 		t.Fatalf("got %d %s, want 204", a.StatusCode, a.body)
 	}
-	index, observe := tasks(t, w.mesh, subjects.IndexQueue), tasks(t, w.mesh, subjects.ObserveQueue)
+	index, observe := servicetest.Published(t, w.Mesh, subjects.IndexQueue), servicetest.Published(t, w.Mesh, subjects.ObserveQueue)
 	want := []string{storage.ItemID(w.feed, "1"), storage.ItemID(w.feed, "2")}
 	slices.Sort(want)
 	if len(index) != 1 || !slices.Equal(slices.Sorted(slices.Values(index[0].IDs)), want) {
@@ -232,7 +233,7 @@ func TestRemoveFeed_NotifiesIndexAndSchedule(t *testing.T) {
 	w.request(t, "GET", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
 	w.request(t, "GET", "/api/items/"+w.item, "").isProblem(t, 404, "not found")
 	w.request(t, "DELETE", "/api/feeds/"+w.feed, "").isProblem(t, 404, "not found")
-	if got := len(w.mesh.published); got != 2 {
+	if got := len(w.Mesh.Published); got != 2 {
 		t.Errorf("got %d messages, want 2", got)
 	}
 }
@@ -245,7 +246,7 @@ func TestRefresh_NotifiesSchedule(t *testing.T) {
 			t.Errorf("got %d %s, want 202", a.StatusCode, a.body)
 		}
 	}
-	got := tasks(t, w.mesh, subjects.ObserveQueue)
+	got := servicetest.Published(t, w.Mesh, subjects.ObserveQueue)
 	if len(got) != 2 || got[0].Observations[0].Outcome != subjects.Refresh || got[0].Observations[0].FeedID != w.feed || got[0].ID() == got[1].ID() {
 		t.Errorf("got %+v, want two distinct tasks", got)
 	}
@@ -263,24 +264,24 @@ func TestStatus_CountsFeedsByState(t *testing.T) {
 			t.Errorf("got %+v, want the mesh as it is", s)
 		}
 	}
-	if w.mesh.loads != 1 {
-		t.Errorf("all states were read %d times at one moment, want once", w.mesh.loads)
+	if w.Mesh.Loads != 1 {
+		t.Errorf("all states were read %d times at one moment, want once", w.Mesh.Loads)
 	}
 }
 
 func TestStatus_UsesCountsOfLease(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.mesh.counts = &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
+	w.Mesh.Holders[subjects.ScheduleLease] = subjects.Lease{Feeds: &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}}
 	want := wire.FeedCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
-	if got, err := service.CountFeeds(t.Context(), w.mesh); got != want || err != nil {
+	if got, err := service.CountFeeds(t.Context(), w.Mesh); got != want || err != nil {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	want.Stored = 3
 	if got := getJSON[wire.Status](t, w, "/api/status").Feeds; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if w.mesh.loads != 0 {
+	if w.Mesh.Loads != 0 {
 		t.Error("the states of all feeds were read")
 	}
 }
@@ -292,7 +293,7 @@ func TestReadiness_ListsChecks(t *testing.T) {
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":true}],"ready":true}`; a.StatusCode != 200 || strings.TrimSpace(a.body) != want || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("got %d %s, want 200 %s", a.StatusCode, a.body, want)
 	}
-	w.checks[1] = wire.Check{Name: "mesh", Detail: "away; start it"}
+	w.Checks[1] = wire.Check{Name: "mesh", Detail: "away; start it"}
 	a = w.request(t, "GET", "/readyz", "")
 	if want := `{"checks":[{"name":"store","ok":true},{"name":"mesh","ok":false,"detail":"away; start it"}],"ready":false}`; a.StatusCode != 503 || strings.TrimSpace(a.body) != want {
 		t.Errorf("got %d %s, want 503 %s", a.StatusCode, a.body, want)
@@ -322,8 +323,8 @@ func (w *testbed) disagree(t *testing.T) []string {
 	gone := storage.Item{ID: "zzz", FeedID: "gone", Title: "Left over", FirstSeen: now.Add(-72 * time.Hour), Changed: now}
 	missing := storage.Item{ID: storage.ItemID(w.feed, "3"), FeedID: w.feed, Key: "3", Hash: "3", FirstSeen: now.Add(-48 * time.Hour)}
 	stale := storage.Item{ID: w.item, FeedID: w.feed, Key: "1", Hash: "another", FirstSeen: now}
-	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: []storage.Item{missing, stale}})
-	if err = errors.Join(err, w.index.Put(t.Context(), storage.IndexItem{Item: gone})); err != nil {
+	_, err := w.Store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: []storage.Item{missing, stale}})
+	if err = errors.Join(err, w.Index.Put(t.Context(), storage.IndexItem{Item: gone})); err != nil {
 		t.Fatal(err)
 	}
 	return []string{missing.ID, stale.ID, gone.ID}
@@ -338,7 +339,7 @@ func (w *testbed) reindexed(t *testing.T, path string) (got wire.Reindex, ids []
 	for end := time.Now().Add(5 * time.Second); got.State != "done" && time.Now().Before(end); {
 		got = getJSON[wire.Reindex](t, w, "/api/reindex")
 	}
-	for _, task := range tasks(t, w.mesh, subjects.IndexQueue) {
+	for _, task := range servicetest.Published(t, w.Mesh, subjects.IndexQueue) {
 		ids = append(ids, task.IDs...)
 	}
 	return got, ids
@@ -384,7 +385,7 @@ func TestReindex_CurrentIndexQueuesNothing(t *testing.T) {
 func TestReindex_ReportsError(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.mesh.full = errors.New("the queue is full")
+	w.Mesh.Full = errors.New("the queue is full")
 	w.disagree(t)
 	if a := w.request(t, "POST", "/api/reindex", ""); a.StatusCode != 202 {
 		t.Fatalf("got %d %s, want 202", a.StatusCode, a.body)

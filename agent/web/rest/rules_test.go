@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,18 +13,6 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// checkLines accepts a text whose lines all begin with "keep".
-func checkLines(text []byte) error {
-	var faults []error
-	n := 0
-	for line := range bytes.Lines(text) {
-		if n++; !bytes.HasPrefix(line, []byte("keep")) {
-			faults = append(faults, fmt.Errorf("line %d: %q is no rule", n, bytes.TrimSpace(line)))
-		}
-	}
-	return errors.Join(faults...)
-}
 
 // putRules saves a text with a base version and returns the response.
 func (w *testbed) putRules(t *testing.T, from int64, text string) wire.SavedRules {
@@ -41,7 +28,7 @@ func (w *testbed) putRules(t *testing.T, from int64, text string) wire.SavedRule
 // active fails unless the mesh has this version of the rules.
 func (w *testbed) inForce(t *testing.T, version int64, text string) {
 	t.Helper()
-	if got := w.mesh.rules["prepare"]; got.Version != version || string(got.Text) != text {
+	if got := w.Mesh.Rules["prepare"]; got.Version != version || string(got.Text) != text {
 		t.Errorf("version %d %q is in force, want %d %q", got.Version, got.Text, version, text)
 	}
 }
@@ -136,7 +123,7 @@ func TestRules_RestoreAddsVersion(t *testing.T) {
 		t.Errorf("got %+v, want the other two", page)
 	}
 	// A text that an older version accepted may be invalid now.
-	if _, err := storage.RuleSets(w.store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("lose\n")}); err != nil {
+	if _, err := storage.RuleSets(w.Store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 4, Text: []byte("lose\n")}); err != nil {
 		t.Fatal(err)
 	}
 	w.request(t, "POST", "/api/rules/prepare/restore?version=5", "").isProblem(t, 422, "nothing was changed")
@@ -145,7 +132,7 @@ func TestRules_RestoreAddsVersion(t *testing.T) {
 func TestRules_StoredWithoutMesh(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.mesh.broken = errors.New("the mesh is unavailable")
+	w.Mesh.Broken = errors.New("the mesh is unavailable")
 	if got := w.putRules(t, 0, "keep tables\n"); got.Version != 1 || got.Notified {
 		t.Errorf("got %+v, want them stored and not published", got)
 	}

@@ -29,12 +29,12 @@ func (w *testbed) keep(t *testing.T, items ...storage.Item) []string {
 		}
 		ids = append(ids, it.ID)
 	}
-	_, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
+	_, err := w.Store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items})
 	var indexed []storage.IndexItem
 	for _, it := range items {
 		indexed = append(indexed, storage.IndexItem{Item: it, Text: it.Excerpt})
 	}
-	if err := errors.Join(err, w.index.Put(t.Context(), indexed...)); err != nil {
+	if err := errors.Join(err, w.Index.Put(t.Context(), indexed...)); err != nil {
 		t.Fatal(err)
 	}
 	return ids
@@ -258,7 +258,7 @@ func TestSearch_StoreCursorAfterRecovery(t *testing.T) {
 	w := newTestbed(t)
 	w.server.Index = slowIndex{}
 	page := getJSON[wire.SearchResults](t, w, "/api/search?q=released&limit=1")
-	w.server.Index = w.index
+	w.server.Index = w.Index
 	next := getJSON[wire.SearchResults](t, w, "/api/search?q=released&limit=1&cursor="+page.Next)
 	if len(page.Items) != 1 || len(next.Items) != 1 || page.Items[0].ID == next.Items[0].ID || next.By != wire.ByStore {
 		t.Errorf("got %+v, then %+v; want the other item of the store", page, next)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -25,7 +26,7 @@ func (w *testbed) set(t *testing.T, change string) wire.Feed {
 // stored returns the stored feed.
 func (w *testbed) stored(t *testing.T) storage.Feed {
 	t.Helper()
-	f, err := w.store.Feed(t.Context(), w.feed)
+	f, err := w.Store.Feed(t.Context(), w.feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestSetFeed_NotifiesSchedule(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.set(t, `{"pinned":true}`)
-	got := tasks(t, w.mesh, subjects.ObserveQueue)
+	got := servicetest.Published(t, w.Mesh, subjects.ObserveQueue)
 	if len(got) != 1 || len(got[0].Observations) != 1 || got[0].Observations[0].Outcome != subjects.Changed || got[0].Observations[0].FeedID != w.feed {
 		t.Errorf("got %+v, want the change of the feed", got)
 	}
@@ -93,7 +94,7 @@ func TestSetFeed_RejectsInvalid(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 422 with %q", change, a.StatusCode, a.body, want)
 		}
 	}
-	if got := w.stored(t); !reflect.DeepEqual(got, before) || len(tasks(t, w.mesh, subjects.ObserveQueue)) != 0 {
+	if got := w.stored(t); !reflect.DeepEqual(got, before) || len(servicetest.Published(t, w.Mesh, subjects.ObserveQueue)) != 0 {
 		t.Errorf("got %+v, want it unchanged and nothing published", got)
 	}
 }
@@ -117,7 +118,7 @@ func TestProxies_KeepPasswords(t *testing.T) {
 	}
 	// A response that is sent back keeps the password.
 	put(`{"url":"http://me:xxxxx@other.example:3128"}`)
-	kept, err := storage.Proxies(w.store).List(t.Context())
+	kept, err := storage.Proxies(w.Store).List(t.Context())
 	if err != nil || len(kept) != 1 || kept[0].URL != "http://me:s3cret@other.example:3128" || kept[0].Always || len(kept[0].Hosts) != 0 {
 		t.Errorf("the store has %+v, %v", kept, err)
 	}
@@ -143,13 +144,13 @@ func TestSecrets_AreRedacted(t *testing.T) {
 	w.request(t, "PUT", "/api/proxies/eu", `{"url":"http://me:s3cret@proxy.example:3128"}`)
 	w.set(t, `{"headers":{"Cookie":"s3cret"},"user":"me","password":"s3cret","proxy":"eu"}`)
 	request := &storage.Request{Header: map[string]string{"Cookie": "s3cret"}, User: "me", Password: "s3cret"}
-	w.mesh.states[w.feed].Request = request
+	w.Mesh.States[w.feed].Request = request
 	task, err := json.Marshal(subjects.Crawl{Feeds: []subjects.Target{{FeedID: w.feed, Request: request, Routes: []subjects.Route{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}}},
 		Probes: []subjects.Route{{ID: "eu", URL: "http://me:s3cret@proxy.example:3128"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.mesh.quarantined[3] = subjects.Quarantined{Seq: 3, Queue: "crawl", Message: task}
+	w.Mesh.Tasks[3] = subjects.Quarantined{Seq: 3, Queue: "crawl", Message: task}
 	for _, path := range []string{"/api/feeds", "/api/feeds/" + w.feed, "/api/feeds/export", "/api/proxies", "/api/quarantine", "/api/quarantine/3", "/api/status"} {
 		if a := w.request(t, "GET", path, ""); a.StatusCode != 200 || strings.Contains(a.body, "s3cret") {
 			t.Errorf("GET %s: got %d, and a secret in %s", path, a.StatusCode, a.body)
@@ -158,7 +159,7 @@ func TestSecrets_AreRedacted(t *testing.T) {
 	if a := w.request(t, "GET", "/api/quarantine/3", ""); !strings.Contains(a.body, `me:xxxxx@proxy.example`) || !strings.Contains(a.body, `"password":"set"`) {
 		t.Errorf("got %s, want the presence of secrets", a.body)
 	}
-	if w.mesh.states[w.feed].Request != request {
+	if w.Mesh.States[w.feed].Request != request {
 		t.Error("the schedule's own state lost its request")
 	}
 }
@@ -167,8 +168,8 @@ func TestFeed_ReturnsPolls(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	got := getJSON[wire.Feed](t, w, "/api/feeds/"+w.feed).Polls
-	if !reflect.DeepEqual(got, w.mesh.polls[w.feed]) {
-		t.Errorf("got %+v, want %+v", got, w.mesh.polls[w.feed])
+	if !reflect.DeepEqual(got, w.Mesh.PollLog[w.feed]) {
+		t.Errorf("got %+v, want %+v", got, w.Mesh.PollLog[w.feed])
 	}
 	for _, f := range getJSON[wire.FeedPage](t, w, "/api/feeds").Feeds {
 		if f.Polls != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -43,11 +44,11 @@ func TestSpam_SetAndClear(t *testing.T) {
 	if page := getJSON[wire.SpamPage](t, w, "/api/spam"); page.Total != 0 || page.Items == nil || len(page.Items) != 0 {
 		t.Errorf("got %+v, want a list of none", page)
 	}
-	index := tasks(t, w.mesh, subjects.IndexQueue)
+	index := servicetest.Published(t, w.Mesh, subjects.IndexQueue)
 	if len(index) != 3 || index[0].ID() == index[1].ID() || !slices.Equal(index[0].IDs, []string{w.item}) {
 		t.Errorf("the index got %+v, want a separate task for each change", index)
 	}
-	said, err := w.store.Corrections(t.Context(), storage.Correction{}, 10)
+	said, err := w.Store.Corrections(t.Context(), storage.Correction{}, 10)
 	if err != nil || len(said) != 1 || said[0].Spam == nil || *said[0].Spam || !said[0].At.Equal(now) {
 		t.Errorf("got %+v, %v; want a correction to learn from", said, err)
 	}
@@ -62,7 +63,7 @@ func TestSpam_PagesAreComplete(t *testing.T) {
 		batch.Items = append(batch.Items, storage.Item{ID: storage.ItemID(w.feed, key), FeedID: w.feed, Key: key, Hash: "1", Title: key, Spam: true, FirstSeen: now})
 	}
 	batch.FeedID = w.feed
-	if _, err := w.store.PutItems(t.Context(), batch); err != nil {
+	if _, err := w.Store.PutItems(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	for limit, pages := range map[int]int{1: 25, 10: 3, 25: 1, 100: 1} {
@@ -103,7 +104,7 @@ func TestCorrection_SetsLabels(t *testing.T) {
 	if item = w.correctItem(t, "DELETE", path, ""); item.Corrected || len(item.Categories) != 2 {
 		t.Errorf("got %+v, want the correction removed", item)
 	}
-	if n := len(tasks(t, w.mesh, subjects.IndexQueue)); n != 3 {
+	if n := len(servicetest.Published(t, w.Mesh, subjects.IndexQueue)); n != 3 {
 		t.Errorf("the index got %d tasks, want 3", n)
 	}
 	a := w.request(t, "PUT", path, `{"categories":["Hard Ware","a","a"],"topics":["железо"]}`)
@@ -122,7 +123,7 @@ func TestCorrection_SetsLabels(t *testing.T) {
 func TestCorrection_IndexPublishError(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.mesh.broken = errors.New("the mesh is unavailable")
+	w.Mesh.Broken = errors.New("the mesh is unavailable")
 	for _, c := range [][3]string{{"POST", "spam", ""}, {"DELETE", "spam", ""}, {"PUT", "labels", "{}"}, {"DELETE", "labels", ""}} {
 		w.request(t, c[0], "/api/items/"+w.item+"/"+c[1], c[2]).isProblem(t, 503, "the mesh is unavailable")
 	}

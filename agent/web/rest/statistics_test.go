@@ -122,7 +122,7 @@ func TestStatistics_FeedsByLastPoll(t *testing.T) {
 		{Outcome: subjects.Stored, Status: 200}, {Outcome: subjects.Failed, Status: 500, Class: "server error", Failures: 1},
 	} {
 		s.Polled, s.Tier = now, "warm"
-		w.mesh.states[fmt.Sprint("more", i)] = &s
+		w.Mesh.States[fmt.Sprint("more", i)] = &s
 	}
 	got := getJSON[wire.Statistics](t, w, "/api/statistics?days=7")
 	wantOutcomes := []wire.NamedCount{{Name: "unchanged", Count: 3}, {Name: "failed", Count: 2}, {Name: "gone", Count: 1}, {Name: "stored", Count: 1}}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -41,10 +42,10 @@ func (w *testbed) storyOf(key string) string { return storage.StoryID(w.eventOf(
 // put stores items and summarizes their stories.
 func (w *testbed) put(t *testing.T, items ...storage.Item) {
 	t.Helper()
-	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
+	if _, err := w.Store.PutItems(t.Context(), storage.Batch{FeedID: w.feed, Items: items}); err != nil {
 		t.Fatal(err)
 	}
-	marks, err := w.store.DirtyStories(t.Context(), 1000)
+	marks, err := w.Store.DirtyStories(t.Context(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func (w *testbed) put(t *testing.T, items ...storage.Item) {
 			continue
 		}
 		seen[m.StoryID] = true
-		of, err := storage.ItemsOfStory(t.Context(), w.store, m.StoryID, placement.MaxItems)
+		of, err := storage.ItemsOfStory(t.Context(), w.Store, m.StoryID, placement.MaxItems)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func (w *testbed) put(t *testing.T, items ...storage.Item) {
 			told = append(told, s)
 		}
 	}
-	if err := w.store.PutStories(t.Context(), storage.Fence{}, marks, told, nil); err != nil {
+	if err := w.Store.PutStories(t.Context(), storage.Fence{}, marks, told, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +99,7 @@ func TestStories_PublishersAndActivity(t *testing.T) {
 	if s.ID != w.storyOf("k1") || s.Story.Items != 4 || s.Events != 2 || s.Sources != 3 || s.FeedTitle != "A <b>feed</b>" || s.FeedID != w.feed {
 		t.Errorf("got %+v, want the story of 4 items, 2 events and 3 publishers", s)
 	}
-	headline, err := storage.ItemByID(t.Context(), w.store, s.Headline)
+	headline, err := storage.ItemByID(t.Context(), w.Store, s.Headline)
 	if err != nil || s.URL != headline.URL || s.Title != headline.Title || s.Publishers[0] != placement.Publisher(headline) {
 		t.Errorf("got %q at %s of %v; want those of the headline's item, %+v, %v", s.Title, s.URL, s.Publishers, headline, err)
 	}
@@ -207,15 +208,15 @@ func TestStory_SummarizedFromCurrentItems(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	old, err := storage.StoryByID(t.Context(), w.store, w.storyOf("k1"))
+	old, err := storage.StoryByID(t.Context(), w.Store, w.storyOf("k1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	old.Rank = 42 // by what feeds count
-	if err := w.store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{old}, nil); err != nil {
+	if err := w.Store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{old}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Rearrange(t.Context(), storage.Rearrangement{Events: []storage.EventMove{{EventID: w.eventOf("k4"), StoryID: w.storyOf("k4")}}}); err != nil {
+	if _, err := w.Store.Rearrange(t.Context(), storage.Rearrangement{Events: []storage.EventMove{{EventID: w.eventOf("k4"), StoryID: w.storyOf("k4")}}}); err != nil {
 		t.Fatal(err)
 	}
 	if s := getJSON[wire.StoryView](t, w, "/api/stories/"+w.storyOf("k1")); s.Story.Items != 3 || s.Events != 1 || !s.LastSeen.Equal(now.Add(time.Hour)) || s.Rank != 42 {
@@ -248,10 +249,10 @@ func TestBursts_HaveTitles(t *testing.T) {
 		t.Errorf("got %+v, want a list of none", b)
 	}
 	note, _ := json.Marshal([]placement.Burst{{Of: "category", Name: "linux", Since: now, Items: 3}, {Of: "story", Name: w.storyOf("k1"), Since: now, Items: 4}, {Of: "story", Name: "gone", Since: now, Items: 1}})
-	if err := storage.Notes(w.store).Put(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
+	if err := storage.Notes(w.Store).Put(t.Context(), storage.Fence{}, placement.BurstsNote, note); err != nil {
 		t.Fatal(err)
 	}
-	told, _ := storage.StoryByID(t.Context(), w.store, w.storyOf("k1"))
+	told, _ := storage.StoryByID(t.Context(), w.Store, w.storyOf("k1"))
 	b := getJSON[wire.Bursts](t, w, "/api/bursts?limit=2")
 	if b.Total != 3 || len(b.Bursts) != 2 || b.Bursts[0].Title != told.Title || b.Bursts[0].Items != 4 || b.Bursts[1].Name != "linux" {
 		t.Errorf("got %+v, want the two with most items, and the story's title", b)
@@ -266,9 +267,9 @@ func TestSearch_StoryCoverage(t *testing.T) {
 	w := newTestbed(t)
 	w.kernel(t)
 	for _, key := range []string{"k3", "k5"} {
-		item, err := storage.ItemByID(t.Context(), w.store, w.itemOf(key))
+		item, err := storage.ItemByID(t.Context(), w.Store, w.itemOf(key))
 		if err == nil {
-			err = w.index.Put(t.Context(), storage.IndexItem{Item: item})
+			err = w.Index.Put(t.Context(), storage.IndexItem{Item: item})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -292,7 +293,7 @@ func TestStories_LanguagesEqualPartitions(t *testing.T) {
 
 func (w *testbed) hands(t *testing.T) (hands []subjects.Override) {
 	t.Helper()
-	for _, task := range tasks(t, w.mesh, subjects.ClusterQueue) {
+	for _, task := range servicetest.Published(t, w.Mesh, subjects.ClusterQueue) {
 		hands = append(hands, *task.Override)
 	}
 	return hands
@@ -301,13 +302,13 @@ func (w *testbed) hands(t *testing.T) (hands []subjects.Override) {
 // act applies manual edits immediately, in the store only, in place of the cluster actor. storiesmesh_test.go
 // tests the cluster actor.
 func (w *testbed) act(t *testing.T, do func(subjects.Override) storage.Rearrangement) {
-	w.mesh.onCluster = func(m subjects.Message) {
+	w.Mesh.OnCluster = func(m subjects.Message) {
 		task, err := subjects.ClusterQueue.Decode(m.Data)
 		if err != nil || task.Override == nil {
 			t.Errorf("got %s, %v; want a manual edit", m.Data, err)
 			return
 		}
-		if _, err := w.store.Rearrange(context.Background(), do(*task.Override)); err != nil {
+		if _, err := w.Store.Rearrange(context.Background(), do(*task.Override)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -44,7 +45,7 @@ func TestSplitStory_EventIsIdempotent(t *testing.T) {
 	if hands := w.hands(t); len(hands) != 1 {
 		t.Errorf("the cluster actor got %+v, want one edit", hands)
 	}
-	if task := tasks(t, w.mesh, subjects.ClusterQueue)[0]; task.Partition != "en" {
+	if task := servicetest.Published(t, w.Mesh, subjects.ClusterQueue)[0]; task.Partition != "en" {
 		t.Errorf("got partition %q, want that of the items", task.Partition)
 	}
 }
@@ -209,9 +210,9 @@ func TestStoryEdits_OlderAgentRejects(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	w.mesh.schema = service.EditSchema - 1
+	w.Mesh.AgentSchema = service.EditSchema - 1
 	w.request(t, "POST", "/api/stories/"+w.storyOf("k1")+"/split", `{"event_id":"`+w.eventOf("k4")+`"}`).isProblem(t, 503, "an agent of an older version")
-	if n := len(w.mesh.published); n != 0 {
+	if n := len(w.Mesh.Published); n != 0 {
 		t.Errorf("got %d messages, want none", n)
 	}
 }
@@ -220,7 +221,7 @@ func TestStoryEdits_PublishError(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	w.kernel(t)
-	w.mesh.broken = errors.New("the mesh is unavailable")
+	w.Mesh.Broken = errors.New("the mesh is unavailable")
 	for _, c := range [][3]string{
 		{"POST", "/api/stories/" + w.storyOf("k1") + "/split", `{"event_id":"` + w.eventOf("k4") + `"}`},
 		{"POST", "/api/stories/" + w.storyOf("k1") + "/join", `{"story_id":"` + w.storyOf("k5") + `"}`},

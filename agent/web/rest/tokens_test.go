@@ -55,7 +55,7 @@ func TestTokens_SecretReturnedOnce(t *testing.T) {
 	if len(all) != 1 || all[0].ID != made.ID || all[0].Used.IsZero() || fmt.Sprint(all[0].Scopes) != "[search read]" {
 		t.Errorf("got %+v, want the token, used", all)
 	}
-	stored, err := storage.Tokens(w.store).List(t.Context())
+	stored, err := storage.Tokens(w.Store).List(t.Context())
 	if err != nil || len(stored) != 1 || strings.Contains(list.body+fmt.Sprint(stored), made.Secret) || strings.Contains(list.body, stored[0].Hash) {
 		t.Errorf("got %s, and %+v in the store, %v; want the secret nowhere, its hash in the store alone", list.body, stored, err)
 	}
@@ -69,7 +69,7 @@ func TestTokens_Limit(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	for i := range storage.MaxTokens {
-		if err := storage.Tokens(w.store).Add(t.Context(), storage.Token{ID: fmt.Sprint(i)}); err != nil {
+		if err := storage.Tokens(w.Store).Add(t.Context(), storage.Token{ID: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

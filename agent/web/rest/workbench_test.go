@@ -7,75 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"feedmesh/agent/client"
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
-	"feedmesh/classify"
-	"feedmesh/classify/rule"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// ruled is a decider without a model; the zero value decides nothing.
-type ruled struct{ rules *classify.Rules }
-
-func (r ruled) Decide(d classify.Document) classify.Decision {
-	var decision classify.Decision
-	if r.rules == nil {
-		return decision
-	}
-	out := r.rules.Evaluate(d)
-	decision.Matched, decision.Spam = out.Matched, out.Quarantine
-	for _, l := range out.Labels {
-		if l.Points >= classify.Threshold && !l.Topic {
-			decision.Categories = append(decision.Categories, l.Name)
-			decision.Reasons = append(decision.Reasons, l.Name+" by "+l.Matches[0].Rule)
-		}
-	}
-	return decision
-}
-
-func compiled(text []byte) (ruled, []rule.Rule, error) {
-	set, err := rule.Parse(text)
-	if err != nil {
-		return ruled{}, nil, err
-	}
-	rules, err := classify.Compile(set)
-	return ruled{rules}, set.Rules, err
-}
-
-// classifyBook is a rule set that decides labels of items and can be trained.
-func classifyBook() service.RuleSetSpec {
-	return service.RuleSetSpec{
-		Name: "classify", Does: "labels", Default: []byte("category os when kernel\n"),
-		Check: func(text []byte) error { _, _, err := compiled(text); return err },
-		Warn: func(text []byte) []string {
-			if strings.Contains(string(text), "score 0") {
-				return []string{"it scores nothing"}
-			}
-			return nil
-		},
-		Decider: func(text []byte) (workbench.Decider, []rule.Rule, error) {
-			by, rules, err := compiled(text)
-			return by, rules, err
-		},
-		Learn: func(_ context.Context, newest []byte, examples workbench.Examples) ([]byte, string, json.RawMessage, error) {
-			n := 0
-			for _, err := range examples {
-				if err != nil {
-					return nil, "", nil, err
-				}
-				n++
-			}
-			return fmt.Appendf(newest, "# learned from %d\n", n), fmt.Sprintf("from %d", n), fmt.Appendf(nil, `{"examples":%d}`, n), nil
-		},
-	}
-}
 
 // jobs stores a finished and a waiting relabel.
 func (w *testbed) jobs(t *testing.T, done, waits string) {
@@ -84,23 +26,10 @@ func (w *testbed) jobs(t *testing.T, done, waits string) {
 		{ID: done, Kind: workbench.Relabel, Note: "d", State: workbench.Done, Started: now, Finished: now, Total: 2, Done: 2, Changed: 1, Result: []byte(`{"set":"classify","found":{"x":1}}`)},
 		{ID: waits, Kind: workbench.Train, Note: "w", State: workbench.Running, Started: now, Result: []byte(`{"set":"classify"}`)},
 	} {
-		if err := storage.Jobs(w.store).Put(t.Context(), job); err != nil {
+		if err := storage.Jobs(w.Store).Put(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-// runJobs runs jobs until the test ends.
-func (w *testbed) runJobs(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := w.server.Jobs.Run(ctx); err != nil {
-			t.Errorf("doing jobs ended: %v", err)
-		}
-	})
-	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
 // jobDone sends a request that starts a job, and returns the finished job.
@@ -126,7 +55,7 @@ func (w *testbed) jobDone(t *testing.T, path string) wire.Job {
 
 func (w *testbed) storedItem(t *testing.T, id string) storage.Item {
 	t.Helper()
-	item, err := storage.ItemByID(t.Context(), w.store, id)
+	item, err := storage.ItemByID(t.Context(), w.Store, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +108,7 @@ func TestWorkbench_Backtest(t *testing.T) {
 func TestWorkbench_ApplyAndUndo(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.runJobs(t)
+	servicetest.Start(t, "jobs", w.Jobs.Run)
 	w.request(t, "PUT", "/api/rules/classify?version=0", "category kernels when kernel")
 	job := w.jobDone(t, "/api/rules/classify/apply")
 	if job.State != workbench.Done || job.Kind != workbench.Relabel || job.Done != 2 || job.Changed != 1 || job.Note != "rules classify, version 1" {
@@ -188,7 +117,7 @@ func TestWorkbench_ApplyAndUndo(t *testing.T) {
 	if got := w.storedItem(t, w.item).Categories; !slices.Equal(got, []string{"kernels"}) {
 		t.Errorf("got categories %v, want those of the new rules", got)
 	}
-	index := tasks(t, w.mesh, subjects.IndexQueue)
+	index := servicetest.Published(t, w.Mesh, subjects.IndexQueue)
 	if len(index) != 1 || !slices.Contains(index[0].IDs, w.item) {
 		t.Errorf("the index got %+v, want the item", index)
 	}
@@ -207,7 +136,7 @@ func TestWorkbench_ApplyAndUndo(t *testing.T) {
 func TestWorkbench_ApplyBuiltInRules(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.runJobs(t)
+	servicetest.Start(t, "jobs", w.Jobs.Run)
 	if job := w.jobDone(t, "/api/rules/classify/apply"); job.State != workbench.Done || job.Note != "rules classify, version 0" {
 		t.Errorf("got %+v, want it finished", job)
 	}
@@ -218,18 +147,18 @@ func TestWorkbench_ApplyBuiltInRules(t *testing.T) {
 
 func TestTraining_SavesNextVersion(t *testing.T) {
 	t.Parallel()
-	by, _, err := compiled([]byte("category os when kernel"))
+	by, _, err := servicetest.Labels().Decider([]byte("category os when kernel"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newTestbed(t, func(d *setup) { d.Decider = func() workbench.Decider { return by } })
-	w.runJobs(t)
+	servicetest.Start(t, "jobs", w.Jobs.Run)
 	w.request(t, "POST", "/api/items/"+storage.ItemID(w.feed, "2")+"/spam", "")
 	job := w.jobDone(t, "/api/rules/classify/train?items=100")
 	if job.State != workbench.Done || string(job.Found) != `{"examples":2}` {
 		t.Errorf("got %+v, want the result", job)
 	}
-	if got := w.mesh.rules["classify"]; got.Version != 1 || string(got.Text) != "category os when kernel\n# learned from 2\n" || got.Note != "from 2" {
+	if got := w.Mesh.Rules["classify"]; got.Version != 1 || string(got.Text) != "category os when kernel\n# learned from 2\n" || got.Note != "from 2" {
 		t.Errorf("got %+v %s, want the trained rules in force", got, got.Text)
 	}
 	w.request(t, "POST", "/api/rules/prepare/train", "").isProblem(t, 422, "rules prepare can't be trained")
@@ -242,17 +171,17 @@ func TestTraining_FailureChangesNothing(t *testing.T) {
 		err        error
 	}{{"nonsense", "trained rules are invalid", nil}, {"", "too few examples", errors.New("too few examples")}} {
 		w := newTestbed(t, func(d *setup) {
-			spec := classifyBook()
+			spec := servicetest.Labels()
 			spec.Learn = func(context.Context, []byte, workbench.Examples) ([]byte, string, json.RawMessage, error) {
 				return []byte(c.text), "", nil, c.err
 			}
 			d.RuleSetSpecs = []service.RuleSetSpec{spec}
 		})
-		w.runJobs(t)
+		servicetest.Start(t, "jobs", w.Jobs.Run)
 		if job := w.jobDone(t, "/api/rules/classify/train"); job.State != workbench.Failed || !strings.Contains(job.Error, c.want) {
 			t.Errorf("got %+v, want it failed: %s", job, c.want)
 		}
-		if got := w.mesh.rules["classify"]; got.Version != 0 {
+		if got := w.Mesh.Rules["classify"]; got.Version != 0 {
 			t.Errorf("version %d is in force, want none", got.Version)
 		}
 	}
@@ -288,7 +217,7 @@ func TestDiffRules_Versions(t *testing.T) {
 			t.Errorf("%s: got %d %q as %s, want %q", query, a.StatusCode, a.body, a.Header.Get("Content-Type"), want)
 		}
 	}
-	if _, err := storage.RuleSets(w.store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 2, Text: []byte{0xff, 0xfe}}); err != nil {
+	if _, err := storage.RuleSets(w.Store).Put(t.Context(), storage.RuleSet{Name: "prepare", Version: 2, Text: []byte{0xff, 0xfe}}); err != nil {
 		t.Fatal(err)
 	}
 	w.request(t, "GET", "/api/rules/prepare/diff?from=1", "").isProblem(t, 422, "binary and can't be compared")
@@ -298,7 +227,7 @@ func TestJobs_Limit(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	for i := range workbench.MaxWaiting {
-		if err := storage.Jobs(w.store).Put(t.Context(), storage.Job{ID: fmt.Sprint(i), Kind: workbench.Train, State: workbench.Running, Started: now}); err != nil {
+		if err := storage.Jobs(w.Store).Put(t.Context(), storage.Job{ID: fmt.Sprint(i), Kind: workbench.Train, State: workbench.Running, Started: now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,7 +237,7 @@ func TestJobs_Limit(t *testing.T) {
 func TestClient_Workbench(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.runJobs(t)
+	servicetest.Start(t, "jobs", w.Jobs.Run)
 	c, err := client.NewClient(w.URL, "")
 	if err != nil {
 		t.Fatal(err)
