@@ -18,39 +18,66 @@ type Document struct {
 	Flags                 []string // values of [Flag], including "spam" and "duplicate"
 	Published             time.Time
 
-	title, author, all partWords
+	mu    sync.Mutex
+	words map[Part]*partWords // split on first use
 }
 
-// partWords caches the words of texts, which are split on first use.
-type partWords struct {
-	once  sync.Once
-	texts [][]Word
-	stems map[string]bool
-}
+// A Part of an item is a text in which words are searched for.
+type Part string
 
-func (p *partWords) read(texts ...string) *partWords {
-	p.once.Do(func() {
-		p.stems = map[string]bool{}
-		for _, s := range texts {
-			words := Words(s)
-			p.texts = append(p.texts, words)
-			for _, w := range words {
-				p.stems[w.Stem] = true
-			}
-		}
-	})
-	return p
+const (
+	Anywhere Part = ""       // title, text, author or tags
+	Title    Part = "title"  //
+	Author   Part = "author" //
+)
+
+// parts are the texts of the parts that queries name. A new one is also a row of fields.
+var parts = map[Part]func(*Document) string{
+	Title:  func(d *Document) string { return d.Title },
+	Author: func(d *Document) string { return d.Author },
 }
 
 // part returns the words of a part.
 func (d *Document) part(in Part) *partWords {
-	switch in {
-	case Title:
-		return d.title.read(d.Title)
-	case Author:
-		return d.author.read(d.Author)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.words[in] == nil {
+		if d.words == nil {
+			d.words = map[Part]*partWords{}
+		}
+		d.words[in] = splitTexts(d.texts(in))
 	}
-	return d.all.read(append([]string{d.Title, d.Author, d.Text}, d.Tags...)...)
+	return d.words[in]
+}
+
+// texts returns the texts of a part.
+func (d *Document) texts(in Part) []string {
+	if text := parts[in]; text != nil {
+		return []string{text(d)}
+	}
+	all := append([]string{d.Text}, d.Tags...)
+	for _, text := range parts {
+		all = append(all, text(d))
+	}
+	return all
+}
+
+// partWords are the words of texts.
+type partWords struct {
+	texts [][]Word
+	stems map[string]bool
+}
+
+func splitTexts(texts []string) *partWords {
+	p := &partWords{stems: map[string]bool{}}
+	for _, s := range texts {
+		words := Words(s)
+		p.texts = append(p.texts, words)
+		for _, w := range words {
+			p.stems[w.Stem] = true
+		}
+	}
+	return p
 }
 
 // has reports whether the words match the condition; nearly allows typos.

@@ -90,12 +90,13 @@ func (p *parser) field(t expression.Token) Node {
 	if p.inScope {
 		p.checkScope(t, name, value)
 	}
-	switch name {
-	case "title", "author":
+	if part := Part(name); parts[part] != nil {
 		if isQuoted {
-			return phrase(Part(name), value)
+			return phrase(part, value)
 		}
-		return word(Part(name), value)
+		return word(part, value)
+	}
+	switch name {
 	case "after", "before", "age":
 		return p.time(name, value, pos)
 	}

@@ -31,15 +31,6 @@ type Text struct {
 	Words string // as typed, without quotes and stars; not empty
 }
 
-// A Part of an item is a text in which words are searched for.
-type Part string
-
-const (
-	Anywhere Part = ""       // title, text, author or tags
-	Title    Part = "title"  //
-	Author   Part = "author" //
-)
-
 // A Form is the way in which words must occur.
 type Form uint8
 

@@ -10,6 +10,10 @@ import (
 	"feedmesh/storage"
 )
 
+// format is the format version. An index with another format is rebuilt: raise it when fields, words or stems
+// change.
+const format = "7"
+
 // A wordField is a full-text field.
 type wordField struct {
 	name  string
@@ -20,7 +24,7 @@ type wordField struct {
 
 const fieldTitle = "title"
 
-// wordFields are all full-text fields.
+// wordFields are all full-text fields. A field of the name of a [query.Part] is that part.
 var wordFields = [...]wordField{
 	{fieldTitle, func(it *storage.IndexItem) []string { return []string{it.Title} }, 4, 0},
 	{"tags", func(it *storage.IndexItem) []string { return it.Tags }, 2, 0},
@@ -28,13 +32,12 @@ var wordFields = [...]wordField{
 	{"text", func(it *storage.IndexItem) []string { return []string{it.Text} }, 1, 300},
 }
 
-// fieldsOf returns the fields to search.
+// fieldsOf returns the fields to search for a part.
 func fieldsOf(part query.Part) []wordField {
-	switch part {
-	case query.Title:
-		return wordFields[:1]
-	case query.Author:
-		return wordFields[2:3]
+	for i, f := range wordFields {
+		if f.name == string(part) {
+			return wordFields[i : i+1]
+		}
 	}
 	return wordFields[:]
 }

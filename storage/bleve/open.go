@@ -24,10 +24,6 @@ var ErrBroken = errors.New("the search index is broken and must be rebuilt from 
 // ErrLocked reports that another process holds the lock of the index.
 var ErrLocked = errors.New("the search index is in use by another process")
 
-// format is the format version. An index with another format is rebuilt: raise it when fields, words or stems
-// change.
-const format = "7"
-
 var (
 	formatKey = []byte("feedmesh.format")
 	batchKey  = []byte("feedmesh.batch") // see Index.commit

@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -24,7 +26,7 @@ type set map[string]any
 var settings = normal(set{
 	// The most significant first. People search all of them in the dashboard; our searches use only
 	// stemAttributes.
-	"searchableAttributes": append([]attribute{attrTitle, attrTags, attrAuthor, attrText}, stemAttributes...),
+	"searchableAttributes": slices.Concat(writtenIn(query.Anywhere), stemAttributes),
 	"displayedAttributes": []attribute{attrID, attrTitle, attrExcerpt, attrURL, attrPublished, attrSite, attrAuthor,
 		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage, attrStory},
 	"filterableAttributes": []set{
@@ -47,7 +49,7 @@ var settings = normal(set{
 		"enabled":             true,
 		"minWordSizeForTypos": set{"oneTypo": 5, "twoTypos": 9},
 		"disableOnWords":      []string{},
-		"disableOnAttributes": []attribute{attrByStems, attrStems, attrTagStems, attrTitleStems, attrTitleWords},
+		"disableOnAttributes": slices.Sorted(slices.Values(append(slices.Clone(stemAttributes), attrTitleWords))),
 		"disableOnNumbers":    true, // versions, years
 	},
 	"dictionary": []string{"C#", "C++", "F#", "c#", "c++", "f#"}, // words for searches in the dashboard

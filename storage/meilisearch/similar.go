@@ -27,9 +27,6 @@ const (
 // minSimilarity is the [storage.Similarity] from which on two items have the same subject.
 const minSimilarity = 0.1
 
-// Weights of a word by its position.
-const titleWeight, tagWeight, authorWeight, textWeight = 8, 3, 2, 1
-
 // Similar implements [storage.Index]: of the items with this item's characteristic words, those with the
 // highest cosine, weighted by rarity. Meilisearch supports vectors, but does not compute them.
 func (r reader) Similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
@@ -71,17 +68,13 @@ func (r reader) similar(ctx context.Context, item storage.IndexItem, limit int) 
 // weightsOf returns the weights of an item's tokens, without stop words.
 func weightsOf(item storage.IndexItem) map[string]float64 {
 	weights, stops := map[string]float64{}, stopTokens(item.Language)
-	add := func(weight float64, texts ...string) {
-		for _, token := range unique(tokensOf(anyStem, query.Stems(slices.Concat(wordsOf(texts...)...)))) {
+	for _, p := range wordParts {
+		for _, token := range unique(tokensOf(anyStem, query.Stems(slices.Concat(wordsOf(p.texts(&item)...)...)))) {
 			if !stops[token] {
-				weights[token] += weight
+				weights[token] += p.weight
 			}
 		}
 	}
-	add(titleWeight, item.Title)
-	add(tagWeight, item.Tags...)
-	add(authorWeight, item.Author)
-	add(textWeight, item.Text)
 	return weights
 }
 
@@ -211,13 +204,10 @@ func (r reader) weights(ctx context.Context, keys []string, stops map[string]boo
 // be separated from those that also occur elsewhere.
 func (d *document) weights(stops map[string]bool) map[string]float64 {
 	weights := map[string]float64{}
-	for _, part := range []struct {
-		padded []string
-		weight float64
-	}{{d.TitleStems, titleWeight}, {d.TagStems, tagWeight}, {d.AuthorStems, authorWeight}, {d.Stems, textWeight}} {
-		for _, token := range strings.Fields(strings.Join(part.padded, " ")) {
+	for _, p := range wordParts {
+		for _, token := range strings.Fields(strings.Join(*p.tokens(d), " ")) {
 			if isStem(token) && !stops[token] {
-				weights[token] += part.weight
+				weights[token] += p.weight
 			}
 		}
 	}

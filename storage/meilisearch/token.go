@@ -144,17 +144,6 @@ func pairOf(m tokenKind, a, b query.Word) string {
 	return string(token)
 }
 
-// kindsOf returns the marks of the stems and pairs of a part.
-func kindsOf(in query.Part) (stem, pairs tokenKind) {
-	switch in {
-	case query.Title:
-		return titleStem, titlePair
-	case query.Author:
-		return authorStem, authorPair
-	}
-	return anyStem, pair
-}
-
 // isStem reports whether a token is a stem at any position.
 func isStem(token string) bool {
 	s := scriptOf(token)

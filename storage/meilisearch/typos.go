@@ -47,15 +47,8 @@ func (s *search) typoRequest(b branch, words map[string]bool) *upstream.SearchRe
 		r.Query += " "
 	}
 	r.MatchingStrategy = upstream.All
-	r.AttributesToSearchOn = names(slices.Concat(partAttributes[part], stemAttributes)...)
+	r.AttributesToSearchOn = names(slices.Concat(writtenIn(part), stemAttributes)...)
 	return r
-}
-
-// partAttributes contain the words of parts as written.
-var partAttributes = map[query.Part][]attribute{
-	query.Anywhere: {attrTitle, attrTags, attrAuthor, attrText},
-	query.Title:    {attrTitle},
-	query.Author:   {attrAuthor},
 }
 
 // looseIn returns the part in which typos are allowed, if any.
