@@ -65,9 +65,6 @@ func PollKey(feedID string) string { return keyPrefix(PollBucket) + feedID }
 // ProxyKey returns the subject that holds the record of a proxy.
 func ProxyKey(id string) string { return keyPrefix(ProxyBucket) + id }
 
-// RuleKey returns the subject that holds the active rules of a set.
-func RuleKey(set string) string { return keyPrefix(RuleBucket) + set }
-
 // SubscriptionKey returns the subject that holds the subscription with a token.
 func SubscriptionKey(token string) string { return keyPrefix(SubscriptionBucket) + token }
 

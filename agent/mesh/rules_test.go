@@ -248,8 +248,12 @@ func TestWatchRules_KeepsPreviousIfUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bucket, err := js.KeyValue(t.Context(), subjects.RuleBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, value := range []string{"no JSON", `{"version":2,"text":"AAAA"}`, `{"version":2}`} {
-		if _, err := js.Publish(t.Context(), subjects.RuleKey("prepare"), []byte(value)); err != nil {
+		if _, err := bucket.Put(t.Context(), "prepare", []byte(value)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
@@ -82,7 +81,7 @@ func warn(text []byte) []string {
 	var words []string
 	for _, w := range rule.Lint(set) {
 		if !shipped[w] {
-			words = append(words, fmt.Sprintf("%s: %s", w.Pos, w.Message))
+			words = append(words, w.String())
 		}
 	}
 	return words

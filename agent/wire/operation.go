@@ -38,8 +38,3 @@ type Document struct {
 type ByID struct {
 	ID string `path:"id" maxLength:"64" doc:"ID of the record."`
 }
-
-// ByName is a request that names one record.
-type ByName struct {
-	Name string `path:"name" maxLength:"32" doc:"Name of the record."`
-}

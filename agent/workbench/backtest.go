@@ -12,9 +12,8 @@ import (
 
 // Bounds of a back-test.
 const (
-	MaxItems     = 100_000 // maximum items of a back-test
-	DefaultItems = 2_000
-	batchSize    = 200 // items of a batch
+	MaxItems  = 100_000 // maximum items of a back-test
+	batchSize = 200     // items of a batch
 )
 
 // A Trial is the input of a back-test.

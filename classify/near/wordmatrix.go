@@ -5,17 +5,11 @@ import (
 	"strings"
 )
 
-// WordSimilarity returns 1 - the edit distance of two words / the length of the longer word, in characters.
-// O(len(a)*len(b)).
-func WordSimilarity(a, b string) float64 {
-	var e editor
-	return e.similarity([]rune(a), []rune(b), 0)
-}
-
 // An editor compares words. Its buffer is reused.
 type editor struct{ row []int }
 
-// similarity returns the word similarity of a and b, or 0 if it is below cut.
+// similarity returns 1 - the edit distance of a and b / the length of the longer word, in characters, or 0 if that
+// is below cut. O(len(a)*len(b)).
 func (e *editor) similarity(a, b []rune, cut float64) float64 {
 	longer := float64(max(len(a), len(b)))
 	if longer == 0 || slices.Equal(a, b) {

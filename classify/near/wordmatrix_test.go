@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWordSimilarity(t *testing.T) {
+func TestEditor_WordSimilarity(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want float64
@@ -18,8 +18,9 @@ func TestWordSimilarity(t *testing.T) {
 		{"", "", 1},
 		{"ab", "", 0},
 	} {
-		if got := WordSimilarity(test.a, test.b); math.Abs(got-test.want) > 1e-9 {
-			t.Errorf("WordSimilarity(%q, %q) = %v, want %v", test.a, test.b, got, test.want)
+		var e editor
+		if got := e.similarity([]rune(test.a), []rune(test.b), 0); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("similarity of %q and %q = %v, want %v", test.a, test.b, got, test.want)
 		}
 	}
 }

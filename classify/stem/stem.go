@@ -60,20 +60,6 @@ func CountWords(text, lang string) int {
 	return n
 }
 
-// Addresses returns the URLs and mail addresses that [Words] skips, in order; nil if there are none.
-func Addresses(text string) []string {
-	if !strings.Contains(text, "@") && !strings.Contains(text, ":") && !strings.Contains(text, "www.") {
-		return nil // fast check for the usual case
-	}
-	var list []string
-	for t := range tokens(text, nil) {
-		if t.kind == addressed {
-			list = append(list, t.text)
-		}
-	}
-	return list
-}
-
 // Of returns the Snowball stem of a lower-case word without a possessive 's. If lang has no stemmer, the
 // word's script decides: Cyrillic words are stemmed as Russian and Latin words as English, so that a text and
 // a search for it agree even if the language is unknown. Words with a digit or a sign ("ipv6", "c++") are

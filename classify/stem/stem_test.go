@@ -93,8 +93,13 @@ func TestWords_SkipsAddresses(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
-	got := Addresses("see https://example.com/a?b=c#d, www.example.org/x or jane@mail.example.com; not example.net")
+func TestTokens_Addresses(t *testing.T) {
+	var got []string
+	for t := range tokens("see https://example.com/a?b=c#d, www.example.org/x or jane@mail.example.com; not example.net", nil) {
+		if t.kind == addressed {
+			got = append(got, t.text)
+		}
+	}
 	if want := []string{"https://example.com/a?b=c#d,", "www.example.org/x", "jane@mail.example.com"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
