@@ -36,7 +36,12 @@ const ResponseExpiry = 24 * time.Hour
 // AgentExpiry is how long an agent without a heartbeat still counts as part of the mesh.
 const AgentExpiry = 20 * time.Second
 
-func keyPrefix(bucket string) string { return "$KV." + bucket + "." }
+const valuePrefix = "$KV."
+
+func keyPrefix(bucket string) string { return valuePrefix + bucket + "." }
+
+// ValueKey returns the subject of a value of a bucket.
+func ValueKey(bucket, key string) string { return keyPrefix(bucket) + key }
 
 // StateKey returns the subject that holds the state of a feed.
 func StateKey(feedID string) string { return keyPrefix(ScheduleBucket) + feedID }

@@ -105,6 +105,9 @@ func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
 			row("since", ago(task.At, time.Now()))
 			row("reason", task.Reason)
 		})
+		if len(task.Bytes) > 0 {
+			pg.printf("\n%q\n", task.Bytes)
+		}
 		var message bytes.Buffer
 		if json.Indent(&message, task.Message, "", "  ") == nil {
 			pg.printf("\n")

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/subjects"
 )
 
 // bucket opens a bucket. If it was deleted, bucket creates it again, empty.
@@ -23,15 +26,54 @@ func (c *client) bucket(ctx context.Context, name string) (jetstream.KeyValue, e
 	return kv, nil
 }
 
-// loadAll calls each for the newest value of every key in a bucket.
-func (c *client) loadAll(ctx context.Context, bucket string, each func(jetstream.KeyValueEntry)) error {
-	kv, err := c.bucket(ctx, bucket)
+// values are the values of a bucket, JSON of one type. The bucket's writer puts an unreadable value into
+// quarantine; readers log and skip it.
+type values[T any] struct {
+	*client
+	bucket string
+	check  func(key string, value *T) error // reports whether the value belongs to the key; may be nil
+}
+
+func (v values[T]) decode(entry jetstream.KeyValueEntry) (*T, error) {
+	value := new(T)
+	if err := json.Unmarshal(entry.Value(), value); err != nil {
+		return nil, err
+	}
+	if v.check != nil {
+		if err := v.check(entry.Key(), value); err != nil {
+			return nil, err
+		}
+	}
+	return value, nil
+}
+
+// each calls do for the newest value of every key, and skips unreadable values.
+func (v values[T]) each(ctx context.Context, do func(entry jetstream.KeyValueEntry, value *T)) error {
+	return v.scan(ctx, do, v.skip)
+}
+
+// load is [values.each] for the bucket's writer: it moves unreadable values to the quarantine.
+func (v values[T]) load(ctx context.Context, do func(entry jetstream.KeyValueEntry, value *T)) error {
+	var unreadable []jetstream.KeyValueEntry
+	var causes []error
+	err := v.scan(ctx, do, func(entry jetstream.KeyValueEntry, cause error) {
+		unreadable, causes = append(unreadable, entry), append(causes, cause)
+	})
+	for i, entry := range unreadable {
+		err = errors.Join(err, v.remove(ctx, entry, causes[i]))
+	}
+	return err
+}
+
+// scan calls do for the newest readable value of every key, and damaged for every other.
+func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T), damaged func(jetstream.KeyValueEntry, error)) error {
+	kv, err := v.client.bucket(ctx, v.bucket)
 	if err != nil {
 		return err
 	}
 	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		return fmt.Errorf("read bucket %s: %w", bucket, err)
+		return fmt.Errorf("read bucket %s: %w", v.bucket, err)
 	}
 	defer watcher.Stop()
 	for {
@@ -40,19 +82,30 @@ func (c *client) loadAll(ctx context.Context, bucket string, each func(jetstream
 			return ctx.Err()
 		case entry, open := <-watcher.Updates():
 			if !open {
-				return fmt.Errorf("read bucket %s: connection lost", bucket)
+				return fmt.Errorf("read bucket %s: connection lost", v.bucket)
 			}
 			if entry == nil {
 				return nil // all values were read
 			}
-			each(entry)
+			if value, err := v.decode(entry); err != nil {
+				damaged(entry, err)
+			} else {
+				do(entry, value)
+			}
 		}
 	}
 }
 
-// readValue returns the value of a key in a bucket, or nil if none exists.
-func readValue[T any](ctx context.Context, c *client, bucket, key string) (*T, error) {
-	kv, err := c.bucket(ctx, bucket)
+// all returns every readable value of a small bucket, by key.
+func (v values[T]) all(ctx context.Context) (map[string]T, error) {
+	byKey := map[string]T{}
+	err := v.each(ctx, func(entry jetstream.KeyValueEntry, value *T) { byKey[entry.Key()] = *value })
+	return byKey, err
+}
+
+// get returns the value of a key, or nil if none exists or it is unreadable.
+func (v values[T]) get(ctx context.Context, key string) (*T, error) {
+	kv, err := v.client.bucket(ctx, v.bucket)
 	if err != nil {
 		return nil, err
 	}
@@ -60,41 +113,43 @@ func readValue[T any](ctx context.Context, c *client, bucket, key string) (*T, e
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
 		return nil, nil
 	}
-	value := new(T)
-	if err == nil {
-		err = json.Unmarshal(entry.Value(), value)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s of bucket %s: %w", key, bucket, err)
+		return nil, fmt.Errorf("read %s of bucket %s: %w", key, v.bucket, err)
+	}
+	value, err := v.decode(entry)
+	if err != nil {
+		v.skip(entry, err)
+		return nil, nil
 	}
 	return value, nil
 }
 
-// readAll returns every value of a small bucket, by key.
-func readAll[V any](ctx context.Context, c *client, bucket string) (map[string]V, error) {
-	kv, err := c.bucket(ctx, bucket)
+func (v values[T]) skip(entry jetstream.KeyValueEntry, cause error) {
+	v.log.Warn("unreadable value skipped", "bucket", v.bucket, "key", entry.Key(), "err", cause)
+}
+
+// remove moves an unreadable value to the quarantine. A value that was written since remains.
+func (v values[T]) remove(ctx context.Context, entry jetstream.KeyValueEntry, cause error) error {
+	if err := v.quarantineValue(ctx, v.bucket, entry.Key(), entry.Revision(), entry.Value(), cause); err != nil {
+		return err
+	}
+	stream, err := v.js.Stream(perRequestTimeout(ctx), "KV_"+v.bucket)
+	if err == nil {
+		err = stream.Purge(perRequestTimeout(ctx), jetstream.WithPurgeSubject(subjects.ValueKey(v.bucket, entry.Key())), jetstream.WithPurgeSequence(entry.Revision()+1))
+	}
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("remove the unreadable value %s of bucket %s: %w", entry.Key(), v.bucket, err)
 	}
-	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("read bucket %s: %w", bucket, err)
+	return nil
+}
+
+// quarantineValue stores an unreadable value of a bucket in the quarantine, whole.
+func (c *client) quarantineValue(ctx context.Context, bucket, key string, revision uint64, value []byte, cause error) error {
+	c.log.Error("unreadable value put into quarantine", "bucket", bucket, "key", key, "err", cause)
+	q := subjects.Quarantined{
+		Queue: bucket, Subject: subjects.ValueKey(bucket, key), Task: placeID(key, revision),
+		Reason: "unreadable value: " + cause.Error(), Attempts: 1, At: time.Now().UTC(),
 	}
-	defer watcher.Stop()
-	values := map[string]V{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case entry, open := <-watcher.Updates():
-			if entry == nil || !open {
-				return values, nil
-			}
-			var v V
-			if err := json.Unmarshal(entry.Value(), &v); err != nil {
-				return nil, fmt.Errorf("read %s of bucket %s: %w", entry.Key(), bucket, err)
-			}
-			values[entry.Key()] = v
-		}
-	}
+	q.SetMessage(value)
+	return c.quarantineTask(ctx, q)
 }

@@ -17,16 +17,17 @@ import (
 // history contains the records of past requests: hosts, polls of feeds, and proxies.
 type history struct{ *client }
 
-// LoadHosts calls each for every host in the bucket.
+// LoadHosts calls each for every host in the bucket, and moves unreadable records to the quarantine.
 func (h history) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
-	return h.loadAll(ctx, subjects.HostBucket, func(entry jetstream.KeyValueEntry) {
-		var host subjects.Host
-		if err := json.Unmarshal(entry.Value(), &host); err != nil || host.Name == "" {
-			h.log.Warn("host record decode failed", "subject", entry.Key(), "err", err)
-			return
-		}
-		each(host)
-	})
+	hosts := values[subjects.Host]{h.client, subjects.HostBucket, checkHost}
+	return hosts.load(ctx, func(_ jetstream.KeyValueEntry, host *subjects.Host) { each(*host) })
+}
+
+func checkHost(key string, host *subjects.Host) error {
+	if subjects.HostID(host.Name) != key {
+		return fmt.Errorf("record of another host, %q", host.Name)
+	}
+	return nil
 }
 
 // PutHosts overwrites the records of hosts. It is not fenced: the next poll of a host corrects the last write
@@ -67,7 +68,9 @@ func (h history) Polls(ctx context.Context, feedID string) ([]subjects.Poll, err
 	for _, entry := range entries {
 		var p subjects.Poll
 		if err := json.Unmarshal(entry.Value(), &p); err != nil {
-			return nil, fmt.Errorf("read the polls of feed %s: %w", feedID, err)
+			// Newer polls replace it. A single value can't be removed.
+			h.log.Warn("unreadable poll skipped", "feed_id", feedID, "err", err)
+			continue
 		}
 		polls = append(polls, p)
 	}
@@ -75,21 +78,25 @@ func (h history) Polls(ctx context.Context, feedID string) ([]subjects.Poll, err
 	return polls, nil
 }
 
-// LoadProxies calls each for every proxy in the bucket.
+// LoadProxies calls each for every proxy in the bucket, and moves unreadable records to the quarantine.
 func (h history) LoadProxies(ctx context.Context, each func(subjects.Proxy)) error {
-	return h.loadAll(ctx, subjects.ProxyBucket, func(entry jetstream.KeyValueEntry) {
-		var p subjects.Proxy
-		if err := json.Unmarshal(entry.Value(), &p); err != nil || p.ID != entry.Key() {
-			h.log.Warn("proxy record decode failed", "subject", entry.Key(), "err", err)
-			return
-		}
-		each(p)
-	})
+	return h.proxies().load(ctx, func(_ jetstream.KeyValueEntry, p *subjects.Proxy) { each(*p) })
+}
+
+func (h history) proxies() values[subjects.Proxy] {
+	return values[subjects.Proxy]{h.client, subjects.ProxyBucket, checkProxy}
+}
+
+func checkProxy(key string, p *subjects.Proxy) error {
+	if p.ID != key {
+		return fmt.Errorf("record of another proxy, %q", p.ID)
+	}
+	return nil
 }
 
 // Proxy returns the record of a proxy, or nil if none exists.
 func (h history) Proxy(ctx context.Context, id string) (*subjects.Proxy, error) {
-	return readValue[subjects.Proxy](ctx, h.client, subjects.ProxyBucket, id)
+	return h.proxies().get(ctx, id)
 }
 
 // PutProxies overwrites the records of proxies. It is not fenced: the next use or probe of a proxy corrects

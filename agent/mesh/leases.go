@@ -73,14 +73,13 @@ func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
 	var seen uint64 // last observed revision, and the time when it was observed
 	var since time.Time
 	for {
-		entry, err := kv.Get(ctx, name)
+		entry, held, err := a.read(ctx, kv, name)
 		l.value.Since = time.Now().UTC().Format(time.RFC3339)
-		var held subjects.Lease
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			l.revision, err = kv.Create(ctx, name, l.encode())
 		case err != nil:
-		case json.Unmarshal(entry.Value(), &held) == nil && held.Agent != "" && entry.Revision() != seen:
+		case held.Agent != "" && entry.Revision() != seen:
 			seen, since = entry.Revision(), time.Now()
 			err = errHeld
 		case held.Agent != "" && time.Since(since) < leaseExpiry:
@@ -98,6 +97,18 @@ func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// read returns a lease, which is free if its value is unreadable: that is stored in the quarantine.
+func (a *leases) read(ctx context.Context, kv jetstream.KeyValue, name string) (entry jetstream.KeyValueEntry, held subjects.Lease, err error) {
+	entry, err = kv.Get(ctx, name)
+	if err != nil {
+		return nil, held, err
+	}
+	if damage := json.Unmarshal(entry.Value(), &held); damage != nil {
+		return entry, subjects.Lease{}, a.quarantineValue(ctx, subjects.LeaseBucket, name, entry.Revision(), entry.Value(), damage)
+	}
+	return entry, held, nil
 }
 
 var (
@@ -178,5 +189,5 @@ func (l *lease) release() {
 
 // Leases returns the leases by name.
 func (a *leases) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
-	return readAll[subjects.Lease](ctx, a.client, subjects.LeaseBucket)
+	return values[subjects.Lease]{a.client, subjects.LeaseBucket, nil}.all(ctx)
 }

@@ -268,8 +268,8 @@ func TestQuarantine_StoresUnreadableMessages(t *testing.T) {
 	r.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { return nil }))
 	eventually(t, "in quarantine", func() bool { return pendingCount(t, m, subjects.QuarantineStream) == 1 })
 	q, err := m.QuarantinedTask(t.Context(), 1)
-	if err != nil || string(q.Message) != `"no json"` {
-		t.Errorf("got %s, %v; want the original message", q.Message, err)
+	if err != nil || q.Message != nil || string(q.Bytes) != "no json" {
+		t.Errorf("got %s, %q, %v; want the original bytes", q.Message, q.Bytes, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,39 +15,48 @@ import (
 	"feedmesh/subjects"
 )
 
-// quarantine contains the tasks that failed all attempts.
+// quarantine contains the tasks that failed all attempts, and unreadable values of buckets.
 type quarantine struct {
 	*client
 	publisher *publisher
 }
 
-// ErrNoTask is returned for a number without a task in the quarantine.
-var ErrNoTask = errors.New("no such task in quarantine")
+var (
+	// ErrNoTask is returned for a number without a task in the quarantine.
+	ErrNoTask = errors.New("no such task in quarantine")
 
-// quarantinedMessage describes a message without deliveries left.
+	// ErrNoReplay is returned for a value of a bucket, which has been replaced since.
+	ErrNoReplay = errors.New("an unreadable value of a bucket can't be replayed: it was replaced. Inspect it, then drop it")
+)
+
+// quarantinedMessage describes a message without deliveries left. Without an ID of its own, as if another
+// program published it, it is named by its place in the stream.
 func quarantinedMessage(msg jetstream.Msg, queue string, attempts int, err error) subjects.Quarantined {
-	return subjects.Quarantined{
-		Queue: queue, Subject: msg.Subject(), Task: msg.Headers().Get(jetstream.MsgIDHeader),
-		Reason: err.Error(), Attempts: attempts, At: time.Now().UTC(), Message: msg.Data(),
+	task := msg.Headers().Get(jetstream.MsgIDHeader)
+	if meta, err := msg.Metadata(); task == "" && err == nil {
+		task = placeID(meta.Stream, meta.Sequence.Stream)
 	}
+	q := subjects.Quarantined{Queue: queue, Subject: msg.Subject(), Task: task, Reason: err.Error(), Attempts: attempts, At: time.Now().UTC()}
+	q.SetMessage(msg.Data())
+	return q
 }
 
-// put stores the task in the quarantine, for inspection by a user. It is idempotent.
-func (s quarantine) put(ctx context.Context, q subjects.Quarantined) error {
-	if !json.Valid(q.Message) { // store invalid JSON as a string
-		q.Message, _ = json.Marshal(string(q.Message))
-	}
+// placeID names a message by its stream and sequence number.
+func placeID(stream string, seq uint64) string { return fmt.Sprintf("%s/%d", stream, seq) }
+
+// quarantineTask stores a task in the quarantine, for inspection by a user. It is idempotent.
+func (c *client) quarantineTask(ctx context.Context, q subjects.Quarantined) error {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
-	ack, err := s.js.PublishMsg(perRequestTimeout(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
+	ack, err := c.js.PublishMsg(perRequestTimeout(ctx), &nats.Msg{Subject: subjects.QuarantineSubject(q.Queue), Data: data},
 		jetstream.WithMsgID(q.Queue+"/"+q.Task))
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
 	}
 	if !ack.Duplicate {
-		s.metrics.quarantined.WithLabelValues(q.Queue).Inc()
+		c.metrics.quarantined.WithLabelValues(q.Queue).Inc()
 	}
 	return nil
 }
@@ -66,10 +76,12 @@ func (s quarantine) deadLetter(ctx context.Context, l subjects.DeadLetter) error
 	if err != nil {
 		return fmt.Errorf("find a dead letter: %w", err)
 	}
-	if err := s.put(ctx, subjects.Quarantined{
-		Queue: l.Stream, Subject: raw.Subject, Task: raw.Header.Get(jetstream.MsgIDHeader),
-		Reason: reason, Attempts: l.Deliveries, At: time.Now().UTC(), Message: raw.Data,
-	}); err != nil {
+	q := subjects.Quarantined{
+		Queue: l.Stream, Subject: raw.Subject, Task: cmp.Or(raw.Header.Get(jetstream.MsgIDHeader), placeID(l.Stream, l.Seq)),
+		Reason: reason, Attempts: l.Deliveries, At: time.Now().UTC(),
+	}
+	q.SetMessage(raw.Data)
+	if err := s.quarantineTask(ctx, q); err != nil {
 		return err
 	}
 	s.logOf(trace.Join(ctx, raw.Header)).Error("task quarantined", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)
@@ -96,11 +108,8 @@ func (s quarantine) Quarantined(ctx context.Context, after uint64, limit int) ([
 		if err != nil {
 			return nil, fmt.Errorf("list the quarantine: %w", err)
 		}
-		q, err := readQuarantined(raw)
-		if err != nil {
-			return nil, err
-		}
-		q.Message = nil
+		q := readQuarantined(raw)
+		q.SetMessage(nil)
 		list, after = append(list, q), raw.Sequence
 	}
 	return list, nil
@@ -120,7 +129,7 @@ func (s quarantine) QuarantinedTask(ctx context.Context, seq uint64) (subjects.Q
 	if err != nil {
 		return subjects.Quarantined{}, fmt.Errorf("read the quarantine: %w", err)
 	}
-	return readQuarantined(raw)
+	return readQuarantined(raw), nil
 }
 
 // Replay moves a quarantined task back to its queue with a full count of deliveries.
@@ -129,9 +138,12 @@ func (s quarantine) Replay(ctx context.Context, seq uint64) error {
 	if err != nil {
 		return err
 	}
+	if q.IsValue() {
+		return fmt.Errorf("task %d: %w", seq, ErrNoReplay)
+	}
 	// The original ID may still be in the queue's duplicate window.
 	id := fmt.Sprintf("%s.replay%d", q.Task, seq)
-	if err := s.publisher.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Message}); err != nil {
+	if err := s.publisher.Publish(ctx, subjects.Message{Subject: q.Subject, ID: id, Data: q.Data()}); err != nil {
 		return err
 	}
 	return s.DeleteQuarantined(ctx, seq)
@@ -152,11 +164,17 @@ func (s quarantine) DeleteQuarantined(ctx context.Context, seq uint64) error {
 	return nil
 }
 
-func readQuarantined(raw *jetstream.RawStreamMsg) (subjects.Quarantined, error) {
+// readQuarantined decodes a record of the quarantine. An unreadable record is returned as a task that is that
+// record.
+func readQuarantined(raw *jetstream.RawStreamMsg) subjects.Quarantined {
 	var q subjects.Quarantined
 	if err := json.Unmarshal(raw.Data, &q); err != nil {
-		return q, fmt.Errorf("read quarantined task %d: %w", raw.Sequence, err)
+		q = subjects.Quarantined{
+			Queue: subjects.QuarantineStream, Subject: raw.Subject, Task: placeID(subjects.QuarantineStream, raw.Sequence),
+			Reason: "unreadable record of the quarantine: " + err.Error(), At: raw.Time,
+		}
+		q.SetMessage(raw.Data)
 	}
 	q.Seq = raw.Sequence
-	return q, nil
+	return q
 }

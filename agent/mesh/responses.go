@@ -40,6 +40,11 @@ func (a Responses) Claim(ctx context.Context, key string, value []byte) (kept []
 	return nil, revision, nil
 }
 
+// Quarantine stores an unreadable value of a revision in the quarantine. The caller replaces it.
+func (a Responses) Quarantine(ctx context.Context, key string, revision uint64, value []byte, cause error) error {
+	return a.client.quarantineValue(ctx, subjects.ResponseBucket, key, revision, value, cause)
+}
+
 // Replace replaces the value of a revision. It returns [storage.ErrConflict] if the key has another revision
 // or none.
 func (a Responses) Replace(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {

@@ -71,6 +71,11 @@ func (r rules) putRules(ctx context.Context, set string, newest func(ctx context
 		if err == nil && version == current.Version && bytes.Equal(text, current.Text) {
 			return nil
 		}
+		if err != nil {
+			if err := r.quarantineValue(ctx, subjects.RuleBucket, set, entry.Revision(), entry.Value(), err); err != nil {
+				return err
+			}
+		}
 	}
 	value, err := encodeRules(current)
 	if err != nil {

@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,28 +15,43 @@ import (
 // states are the schedule's states of feeds.
 type states struct{ *client }
 
-// LoadStates calls each for every state in the schedule bucket. States written meanwhile may be missing: the
-// schedule's first write of such a feed then fails, and it loads the states again.
+// LoadStates calls each for every readable state in the schedule bucket.
 func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) error {
-	return s.loadAll(ctx, subjects.ScheduleBucket, func(entry jetstream.KeyValueEntry) {
-		if entry.Key() == lastDispatchKey {
-			return
+	return s.values().each(ctx, withoutLastDispatch(each))
+}
+
+// RestoreStates is [states.LoadStates] for the active schedule: it moves unreadable states to the quarantine, so
+// that the feeds' next states can be written. States written meanwhile may be missing: the schedule's first write
+// of such a feed then fails, and it restores the states again.
+func (s states) RestoreStates(ctx context.Context, each func(subjects.FeedState)) error {
+	return s.values().load(ctx, withoutLastDispatch(each))
+}
+
+func withoutLastDispatch(each func(subjects.FeedState)) func(jetstream.KeyValueEntry, *subjects.State) {
+	return func(entry jetstream.KeyValueEntry, state *subjects.State) {
+		if entry.Key() != lastDispatchKey {
+			each(subjects.FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: state, Written: entry.Created()})
 		}
-		state := new(subjects.State)
-		if err := json.Unmarshal(entry.Value(), state); err != nil {
-			s.log.Warn("feed state decode failed, state is reset", "feed_id", entry.Key(), "err", err)
-			return
-		}
-		each(subjects.FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: state, Written: entry.Created()})
-	})
+	}
+}
+
+func (s states) values() values[subjects.State] {
+	return values[subjects.State]{s.client, subjects.ScheduleBucket, checkState}
+}
+
+func checkState(id string, state *subjects.State) error {
+	if id != lastDispatchKey && state.URL == "" {
+		return errors.New("state without a URL")
+	}
+	return nil
 }
 
 // lastDispatchKey is the key of the last dispatched tasks. It is in the bucket of the feeds to be written
 // atomically with them.
 const lastDispatchKey = "last-task"
 
-// LastDispatch returns the state that names the last dispatched crawl tasks. PutStates writes it
-// together with the states of their feeds.
+// LastDispatch returns the state that names the last dispatched crawl tasks; none if RestoreStates removed it.
+// PutStates writes it together with the states of their feeds.
 func (s states) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
 	last := subjects.FeedState{FeedID: lastDispatchKey, State: new(subjects.State)}
 	kv, err := s.bucket(ctx, subjects.ScheduleBucket)
@@ -48,10 +62,11 @@ func (s states) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return last, nil
 	}
-	if err == nil {
-		last.Revision, err = entry.Revision(), json.Unmarshal(entry.Value(), last.State)
-	}
 	if err != nil {
+		return last, fmt.Errorf("read the last dispatch: %w", err)
+	}
+	last.Revision = entry.Revision()
+	if last.State, err = s.values().decode(entry); err != nil {
 		return last, fmt.Errorf("read the last dispatch: %w", err)
 	}
 	return last, nil
@@ -59,7 +74,7 @@ func (s states) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
 
 // State returns the schedule's state of a feed, or nil if none exists.
 func (s states) State(ctx context.Context, feedID string) (*subjects.State, error) {
-	return readValue[subjects.State](ctx, s.client, subjects.ScheduleBucket, feedID)
+	return s.values().get(ctx, feedID)
 }
 
 // PutStates writes at most [MaxPutBatch] states, each feed once, all or none, and sets their new revisions.

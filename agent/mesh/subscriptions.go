@@ -26,20 +26,34 @@ func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscripti
 	} else if err != nil {
 		return websub.Subscription{}, fmt.Errorf("read subscription: %w", err)
 	}
-	return subscriptionOf(entry)
+	sub, err := s.values().decode(entry)
+	if err != nil {
+		s.values().skip(entry, err)
+		return websub.Subscription{}, websub.ErrUnknown
+	}
+	sub.Revision = entry.Revision()
+	return *sub, nil
 }
 
-// List reads all subscriptions before it yields the first, so that a slow caller does not block the watch.
+func (s subscriptions) values() values[websub.Subscription] {
+	return values[websub.Subscription]{s.client, subjects.SubscriptionBucket, checkSubscription}
+}
+
+func checkSubscription(token string, sub *websub.Subscription) error {
+	if sub.Token != token {
+		return errors.New("subscription with another token")
+	}
+	return nil
+}
+
+// List reads all subscriptions before it yields the first, so that a slow caller does not block the watch. It
+// moves unreadable subscriptions to the quarantine.
 func (s subscriptions) List(ctx context.Context) iter.Seq2[websub.Subscription, error] {
 	return func(yield func(websub.Subscription, error) bool) {
 		var all []websub.Subscription
-		err := s.client.loadAll(ctx, subjects.SubscriptionBucket, func(entry jetstream.KeyValueEntry) {
-			sub, err := subscriptionOf(entry)
-			if err != nil {
-				s.client.log.Warn("subscription decode failed", "err", err)
-				return
-			}
-			all = append(all, sub)
+		err := s.values().load(ctx, func(entry jetstream.KeyValueEntry, sub *websub.Subscription) {
+			sub.Revision = entry.Revision()
+			all = append(all, *sub)
 		})
 		if err != nil {
 			yield(websub.Subscription{}, err)
@@ -96,13 +110,4 @@ func changedError(what string, err error) error {
 		return websub.ErrChanged
 	}
 	return fmt.Errorf("%s subscription: %w", what, err)
-}
-
-func subscriptionOf(entry jetstream.KeyValueEntry) (websub.Subscription, error) {
-	var sub websub.Subscription
-	if err := json.Unmarshal(entry.Value(), &sub); err != nil {
-		return sub, fmt.Errorf("read subscription: %w", err)
-	}
-	sub.Revision = entry.Revision()
-	return sub, nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/role/index/reconcile"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -38,6 +39,9 @@ func (q *Quarantine) List(ctx context.Context, in wire.QuarantineSearch) (wire.Q
 func (q *Quarantine) Get(ctx context.Context, in wire.BySeq) (subjects.Quarantined, error) {
 	task, err := q.Mesh.QuarantinedTask(ctx, in.Seq)
 	task.Message = withoutSecrets(task.Message)
+	if !access.From(ctx).May(access.Admin) {
+		task.Bytes = nil // secrets can't be redacted in what is not JSON
+	}
 	return task, err
 }
 

@@ -29,7 +29,7 @@ var (
 	GetQuarantined = Operation[BySeq, subjects.Quarantined]{ID: "get-quarantined", Method: "GET", Path: "/api/quarantine/{seq}", Tag: "mesh",
 		Scope: access.Read, Summary: "One quarantined task, whole", Errors: []int{404, 503}}
 	ReplayQuarantined = Operation[BySeq, None]{ID: "replay-quarantined", Method: "POST", Path: "/api/quarantine/{seq}/replay", Tag: "mesh",
-		Scope: access.Admin, Summary: "Put a task back on its queue", Errors: []int{404, 503}, Status: 202}
+		Scope: access.Admin, Summary: "Put a task back on its queue", Errors: []int{404, 409, 503}, Status: 202}
 	DropQuarantined = Operation[BySeq, None]{ID: "drop-quarantined", Method: "DELETE", Path: "/api/quarantine/{seq}", Tag: "mesh",
 		Scope: access.Admin, Summary: "Delete a quarantined task", Errors: []int{404, 503}}
 )

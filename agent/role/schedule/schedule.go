@@ -68,7 +68,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 
 // load restores the stored states and reconciles them with the store and the queues.
 func (s *scheduler) load(ctx context.Context) error {
-	if err := s.mesh.LoadStates(ctx, s.plan.Load); err != nil {
+	if err := s.mesh.RestoreStates(ctx, s.plan.Load); err != nil {
 		return err
 	}
 	if err := s.mesh.LoadHosts(ctx, s.plan.LoadHost); err != nil {

@@ -12,21 +12,22 @@ import (
 	"feedmesh/subjects"
 )
 
-// reconcile aligns the plan with the store: it adds feeds without a state and removes states without a feed.
+// reconcile aligns the plan with the store: it adds feeds without a state, or with the state of another address,
+// and removes states without a feed.
 func (s *scheduler) reconcile(ctx context.Context) error {
 	if err := s.loadProxies(ctx); err != nil {
 		return err
 	}
 	stored := map[string]bool{}
 	var missing []storage.Feed
-	exists := func(id string) bool {
+	planned := func(f storage.Feed) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.plan.Has(id)
+		return s.plan.URL(f.ID) == f.URL
 	}
 	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
 		stored[f.ID] = true
-		if !exists(f.ID) {
+		if !planned(f) {
 			missing = append(missing, f)
 		}
 		return nil
@@ -43,6 +44,11 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range missing {
+		if s.plan.Has(f.ID) && s.plan.URL(f.ID) != f.URL {
+			s.log.Warn("the state of a feed has another address, it is reset", "feed_id", f.ID, "url", f.URL, "state_url", s.plan.URL(f.ID))
+			s.plan.Remove(f.ID)
+			c.removed = append(c.removed, f.ID)
+		}
 		if p := s.plan.Add(f, s.clock.Now()); p != nil {
 			c.states = append(c.states, &p.FeedState)
 		}

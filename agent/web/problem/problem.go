@@ -46,7 +46,7 @@ func Of(err error, log *slog.Logger) huma.StatusError {
 		return ofQuery(err, syntaxErr)
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, mesh.ErrNoTask):
 		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, mesh.ErrNoReplay), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())

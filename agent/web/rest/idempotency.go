@@ -24,6 +24,7 @@ import (
 type IdempotencyStore interface {
 	Claim(ctx context.Context, key string, value []byte) (kept []byte, revision uint64, err error)
 	Replace(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+	Quarantine(ctx context.Context, key string, revision uint64, value []byte, cause error) error
 	Delete(ctx context.Context, key string, revision uint64) error
 }
 
@@ -115,8 +116,11 @@ func (c *claim) acquire(ctx context.Context) (*storedResponse, error) {
 		return nil, err
 	}
 	var kept storedResponse
-	if err := json.Unmarshal(old, &kept); err != nil {
-		return nil, err
+	if unreadable := json.Unmarshal(old, &kept); unreadable != nil { // the request runs, as if it came first
+		if err := c.responses.Quarantine(ctx, c.key, revision, old, unreadable); err != nil {
+			return nil, err
+		}
+		kept = storedResponse{}
 	}
 	if kept.Request != nil || time.Now().Before(kept.Until) {
 		return &kept, nil

@@ -19,6 +19,14 @@ func (p *Plan) Len() int { return len(p.feeds) }
 // Has reports whether the plan contains a feed.
 func (p *Plan) Has(id string) bool { return p.feeds[id] != nil }
 
+// URL returns the address of a feed, or "" if the plan does not contain it.
+func (p *Plan) URL(id string) string {
+	if f := p.feeds[id]; f != nil {
+		return f.State.URL
+	}
+	return ""
+}
+
 // Load restores a stored state, replacing any state of the feed in the plan: another schedule may have been
 // active until now.
 func (p *Plan) Load(s subjects.FeedState) {
