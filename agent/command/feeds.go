@@ -121,19 +121,11 @@ func (showCommand) Help() string {
 
 // Run implements the command.
 func (c *showCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	id, err := feedID(c.ID)
 	if err != nil {
 		return err
 	}
-	feed, err := client.Call(ctx, api, wire.GetFeed, wire.ByID{ID: id})
-	if err != nil {
-		return err
-	}
-	return c.print(p, feed, func(pg *page) { showFeed(pg, feed, time.Now()) })
+	return printAnswer(ctx, p, c.query, wire.GetFeed, wire.ByID{ID: id}, func(pg *page, f wire.Feed) { showFeed(pg, f, time.Now()) })
 }
 
 func showFeed(pg *page, f wire.Feed, now time.Time) {

@@ -49,10 +49,6 @@ Other settings do not change. Passwords and header values are never shown.`
 
 // Run implements the command.
 func (c *setCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	change, err := c.change()
 	if err != nil {
 		return err
@@ -61,11 +57,7 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	feed, err := client.Call(ctx, api, wire.SetFeed, wire.SetFeedRequest{ID: id, Body: change})
-	if err != nil {
-		return err
-	}
-	return c.print(p, feed, func(pg *page) { showFeed(pg, feed, time.Now()) })
+	return printAnswer(ctx, p, c.query, wire.SetFeed, wire.SetFeedRequest{ID: id, Body: change}, func(pg *page, f wire.Feed) { showFeed(pg, f, time.Now()) })
 }
 
 // change returns the changes that the flags specify.
@@ -155,20 +147,13 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 
 // change applies an operation to each feed.
 func (q query) change(ctx context.Context, p *program, feeds []string, done string, o wire.Operation[wire.ByID, wire.None]) error {
-	api, err := q.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, feeds, func(name string) error {
+	return q.each(ctx, p, feeds, "%s: "+done, func(api *client.Client, name string) error {
 		id, err := feedID(name)
 		if err != nil {
 			return err
 		}
-		_, err = client.Call(ctx, api, o, wire.ByID{ID: id})
-		return err
+		return client.Do(ctx, api, o, wire.ByID{ID: id})
 	})
-	q.printDone(p, d, "%s: "+done)
-	return err
 }
 
 // An exportCommand writes all feeds as OPML.

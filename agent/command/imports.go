@@ -34,19 +34,11 @@ func (importsListCommand) Help() string {
 
 // Run implements the command.
 func (c *importsListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	all, err := client.Call(ctx, api, wire.ListImports, wire.None{})
-	if err != nil {
-		return err
-	}
-	if len(all.Imports) == 0 && !c.JSON {
-		p.notice("no imports yet; start one with: agent feeds import FILE")
-		return nil
-	}
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListImports, wire.None{}, func(pg *page, all wire.Imports) {
+		if len(all.Imports) == 0 {
+			p.notice("no imports yet; start one with: agent feeds import FILE")
+			return
+		}
 		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("ID", "STATE", "STARTED", "FEEDS", "DONE", "ADDED", "KNOWN", "INVALID", "NAME")
@@ -135,15 +127,7 @@ func (importsCancelCommand) Help() string {
 
 // Run implements the command.
 func (c *importsCancelCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	imp, err := client.Call(ctx, api, wire.CancelImport, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	return c.print(p, imp, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.CancelImport, wire.ByID{ID: c.ID}, func(pg *page, imp wire.Import) {
 		if imp.State == "running" {
 			pg.printf("cancelling %s: %d of %d feeds done\n", c.ID, imp.Done, imp.Total)
 		} else {

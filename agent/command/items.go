@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 )
@@ -35,18 +34,10 @@ func (showItemCommand) Help() string {
 
 // Run implements the command.
 func (c *showItemCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	item, err := client.Call(ctx, api, wire.GetItem, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	return c.print(p, item, func(pg *page) { showItem(pg, item, time.Now()) })
+	return printAnswer(ctx, p, c.query, wire.GetItem, wire.ByID{ID: c.ID}, func(pg *page, item wire.ItemView) { showItem(pg, item, time.Now()) })
 }
 
 func showItem(pg *page, item wire.ItemView, now time.Time) {
@@ -103,24 +94,15 @@ func (duplicatesCommand) Help() string {
 
 // Run implements the command.
 func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	if c.ID == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := client.Call(ctx, api, wire.ListDuplicates, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	if err := c.print(p, found, func(pg *page) { showDuplicates(pg, found, time.Now()) }); err != nil || c.JSON {
-		return err
-	}
-	if len(found.Items) == 0 {
-		p.notice("the item has no duplicates and is no duplicate")
-	}
-	return nil
+	return printAnswer(ctx, p, c.query, wire.ListDuplicates, wire.ByID{ID: c.ID}, func(pg *page, found wire.Duplicates) {
+		showDuplicates(pg, found, time.Now())
+		if len(found.Items) == 0 {
+			p.notice("the item has no duplicates and is no duplicate")
+		}
+	})
 }
 
 func showDuplicates(pg *page, found wire.Duplicates, now time.Time) {
@@ -160,18 +142,10 @@ func (explainCommand) Help() string {
 
 // Run implements the command.
 func (c *explainCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	if c.ID == "" || c.With == "" {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
-	found, err := client.Call(ctx, api, wire.ExplainItems, wire.ExplainItemsRequest{ID: c.ID, With: c.With})
-	if err != nil {
-		return err
-	}
-	return c.print(p, found, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ExplainItems, wire.ExplainItemsRequest{ID: c.ID, With: c.With}, func(pg *page, found wire.Explanation) {
 		pg.printf("first   %v\nsecond  %v\n\n", pg.strong(found.Item.Title), pg.strong(found.With.Title))
 		for _, sentence := range found.Sentences {
 			pg.printf("%s\n", sentence)

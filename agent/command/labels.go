@@ -33,24 +33,15 @@ not change; without flags, all current labels are confirmed.`
 
 // Run implements the command.
 func (c *labelCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	correction, err := c.correction()
 	if err != nil {
 		return err
 	}
-	var item wire.ItemView
+	text := func(pg *page, item wire.ItemView) { showItem(pg, item, time.Now()) }
 	if c.Forget {
-		item, err = client.Call(ctx, api, wire.UnlabelItem, wire.ByID{ID: c.ID})
-	} else {
-		item, err = client.Call(ctx, api, wire.LabelItem, wire.LabelItemRequest{ID: c.ID, Body: correction})
+		return printAnswer(ctx, p, c.query, wire.UnlabelItem, wire.ByID{ID: c.ID}, text)
 	}
-	if err != nil {
-		return err
-	}
-	return c.print(p, item, func(pg *page) { showItem(pg, item, time.Now()) })
+	return printAnswer(ctx, p, c.query, wire.LabelItem, wire.LabelItemRequest{ID: c.ID, Body: correction}, text)
 }
 
 // correction returns the correction that the flags specify.
@@ -101,25 +92,18 @@ func (spamListCommand) Help() string {
 
 // Run implements the command.
 func (c *spamListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	feed := c.Feed
-	if feed != "" {
-		if feed, err = feedID(feed); err != nil {
+	search := wire.ListSpamRequest{Limit: int(c.Limit)}
+	if c.Feed != "" {
+		var err error
+		if search.Feed, err = feedID(c.Feed); err != nil {
 			return err
 		}
 	}
-	found, err := client.Call(ctx, api, wire.ListSpam, wire.ListSpamRequest{Feed: feed, Limit: int(c.Limit)})
-	if err != nil {
-		return err
-	}
-	if len(found.Items) == 0 && !c.JSON {
-		p.notice("no spam found")
-		return nil
-	}
-	return c.print(p, found, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListSpam, search, func(pg *page, found wire.SpamPage) {
+		if len(found.Items) == 0 {
+			p.notice("no spam found")
+			return
+		}
 		now := time.Now()
 		for _, item := range found.Items {
 			pg.printf("%v\n", pg.strong(item.Title))
@@ -172,17 +156,11 @@ func (c *spamReportCommand) Run(ctx context.Context, p *program) error {
 
 // markItems marks each item as spam or not spam.
 func (q query) markItems(ctx context.Context, p *program, items []string, what string, mark wire.Operation[wire.ByID, wire.ItemView]) error {
-	api, err := q.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, items, func(id string) error {
+	return q.each(ctx, p, items, "%s: "+what, func(api *client.Client, id string) error {
 		if strings.TrimSpace(id) == "" {
 			return usageError("item ID is empty; agent search prints the IDs of items")
 		}
 		_, err := client.Call(ctx, api, mark, wire.ByID{ID: id})
 		return err
 	})
-	q.printDone(p, d, "%s: "+what)
-	return err
 }

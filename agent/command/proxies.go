@@ -34,20 +34,12 @@ makes no request to a site.`
 
 // Run implements the command.
 func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	all, err := client.Call(ctx, api, wire.ListProxies, wire.None{})
-	if err != nil {
-		return err
-	}
-	if len(all.Proxies) == 0 && !c.JSON {
-		p.notice("no proxies yet; add one with: agent proxies set ID URL")
-		return nil
-	}
-	now := time.Now()
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListProxies, wire.None{}, func(pg *page, all wire.Proxies) {
+		if len(all.Proxies) == 0 {
+			p.notice("no proxies yet; add one with: agent proxies set ID URL")
+			return
+		}
+		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("ID", "URL", "USED", "FOR", "STATE")
 			for _, x := range all.Proxies {
@@ -115,15 +107,8 @@ An existing proxy of this ID is replaced.`
 
 // Run implements the command.
 func (c *proxiesSetCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	got, err := client.Call(ctx, api, wire.SetProxy, wire.SetProxyRequest{ID: c.ID, Body: wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always}})
-	if err != nil {
-		return err
-	}
-	return c.print(p, got, func(pg *page) { pg.printf("%s: %s\n", got.ID, got.URL) })
+	setting := wire.SetProxyRequest{ID: c.ID, Body: wire.ProxySetting{URL: string(c.URL), Hosts: c.Host, Always: c.Always}}
+	return printAnswer(ctx, p, c.query, wire.SetProxy, setting, func(pg *page, got wire.Proxy) { pg.printf("%s: %s\n", got.ID, got.URL) })
 }
 
 // A proxiesRemoveCommand removes proxies.
@@ -141,14 +126,7 @@ func (proxiesRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *proxiesRemoveCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, c.IDs, func(id string) error {
-		_, err := client.Call(ctx, api, wire.RemoveProxy, wire.ByID{ID: id})
-		return err
+	return c.each(ctx, p, c.IDs, "%s: removed", func(api *client.Client, id string) error {
+		return client.Do(ctx, api, wire.RemoveProxy, wire.ByID{ID: id})
 	})
-	c.printDone(p, d, "%s: removed")
-	return err
 }

@@ -34,11 +34,7 @@ func (quarantineListCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
-	if err != nil {
-		return err
-	}
-	tasks, err := quarantined(ctx, client)
+	tasks, err := c.quarantined(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +54,11 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // quarantined returns all tasks in quarantine, without their messages.
-func quarantined(ctx context.Context, api *client.Client) ([]subjects.Quarantined, error) {
+func (q query) quarantined(ctx context.Context) ([]subjects.Quarantined, error) {
+	api, err := q.client()
+	if err != nil {
+		return nil, err
+	}
 	tasks := []subjects.Quarantined{}
 	for after := uint64(0); ; {
 		page, err := client.Call(ctx, api, wire.ListQuarantine, wire.QuarantineSearch{After: after, Limit: 500})
@@ -87,15 +87,7 @@ func (quarantineShowCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineShowCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	task, err := client.Call(ctx, api, wire.GetQuarantined, wire.BySeq{Seq: c.Number})
-	if err != nil {
-		return err
-	}
-	return c.print(p, task, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.GetQuarantined, wire.BySeq{Seq: c.Number}, func(pg *page, task subjects.Quarantined) {
 		pg.table(func(row func(...any)) {
 			row("number", task.Seq)
 			row("queue", task.Queue)
@@ -133,7 +125,7 @@ func (quarantineReplayCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineReplayCommand) Run(ctx context.Context, p *program) error {
-	return changeTasks(ctx, c.query, p, c.Numbers, "returned to its queue", wire.ReplayQuarantined)
+	return c.changeTasks(ctx, p, c.Numbers, "returned to its queue", wire.ReplayQuarantined)
 }
 
 // A quarantineDropCommand deletes tasks.
@@ -151,17 +143,13 @@ func (quarantineDropCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
-	return changeTasks(ctx, c.query, p, c.Numbers, "dropped", wire.DropQuarantined)
+	return c.changeTasks(ctx, p, c.Numbers, "dropped", wire.DropQuarantined)
 }
 
 // changeTasks applies an operation to each quarantined task.
-func changeTasks(ctx context.Context, q query, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
-	api, err := q.client()
-	if err != nil {
-		return err
-	}
+func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
 	if slices.Equal(numbers, []string{"all"}) {
-		tasks, err := quarantined(ctx, api)
+		tasks, err := q.quarantined(ctx)
 		if err != nil {
 			return err
 		}
@@ -170,13 +158,11 @@ func changeTasks(ctx context.Context, q query, p *program, numbers []string, out
 			numbers = append(numbers, strconv.FormatUint(t.Seq, 10))
 		}
 	}
-	d, err := p.each(ctx, numbers, func(number string) error {
+	return q.each(ctx, p, numbers, "task %s: "+outcome, func(api *client.Client, number string) error {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		if err != nil || seq == 0 {
 			return usageError("not a task number; agent quarantine list prints them")
 		}
 		return client.Do(ctx, api, do, wire.BySeq{Seq: seq})
 	})
-	q.printDone(p, d, "task %s: "+outcome)
-	return err
 }

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/storage"
 )
@@ -35,6 +37,19 @@ func (q query) print(p *program, answer any, text func(*page)) error {
 	}
 	text(p.page())
 	return nil
+}
+
+// printAnswer sends a request to the node and prints the answer: as JSON with --json, else by text.
+func printAnswer[In, Out any](ctx context.Context, p *program, q query, o wire.Operation[In, Out], in In, text func(*page, Out)) error {
+	api, err := q.client()
+	if err != nil {
+		return err
+	}
+	answer, err := client.Call(ctx, api, o, in)
+	if err != nil {
+		return err
+	}
+	return q.print(p, answer, func(pg *page) { text(pg, answer) })
 }
 
 // feedID returns the ID of a feed given by its ID or its URL.

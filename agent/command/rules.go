@@ -44,15 +44,7 @@ func (rulesListCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	all, err := client.Call(ctx, api, wire.ListRules, wire.None{})
-	if err != nil {
-		return err
-	}
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListRules, wire.None{}, func(pg *page, all wire.RuleSets) {
 		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("NAME", "VERSION", "CHANGED", "AGENTS", "NOTE", "PURPOSE")
@@ -201,7 +193,7 @@ func (c *rulesSetCommand) Run(ctx context.Context, p *program) error {
 	if c.From != nil {
 		from = *c.From
 	} else {
-		versions, err := client.Call(ctx, api, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: 1})
+		versions, err := client.Call(ctx, api, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -265,23 +257,16 @@ func (rulesVersionsCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesVersionsCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	versions, err := client.Call(ctx, api, wire.ListRuleVersions, wire.RuleVersionSearch{Name: c.Name, Before: 0, Limit: int(c.Limit)})
-	if err != nil {
-		return err
-	}
-	if len(versions.Versions) == 0 && !c.JSON {
-		p.notice("no versions yet: the built-in rules are in use; agent rules show %s prints them", c.Name)
-		return nil
-	}
-	return c.print(p, versions, func(pg *page) {
+	search := wire.RuleVersionSearch{Name: c.Name, Limit: int(c.Limit)}
+	return printAnswer(ctx, p, c.query, wire.ListRuleVersions, search, func(pg *page, found wire.RuleVersionPage) {
+		if len(found.Versions) == 0 {
+			p.notice("no versions yet: the built-in rules are in use; agent rules show %s prints them", c.Name)
+			return
+		}
 		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("VERSION", "CHANGED", "NOTE")
-			for _, v := range versions.Versions {
+			for _, v := range found.Versions {
 				row(v.Version, ago(v.Changed, now), v.Note)
 			}
 		})
@@ -304,13 +289,6 @@ func (rulesRestoreCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesRestoreCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	put, err := client.Call(ctx, api, wire.RestoreRules, wire.RestoreRulesRequest{Name: c.Name, Version: c.Version})
-	if err != nil {
-		return err
-	}
-	return c.print(p, put, func(pg *page) { showPut(pg, c.Name, put) })
+	old := wire.RestoreRulesRequest{Name: c.Name, Version: c.Version}
+	return printAnswer(ctx, p, c.query, wire.RestoreRules, old, func(pg *page, put wire.SavedRules) { showPut(pg, c.Name, put) })
 }

@@ -62,11 +62,10 @@ func (c *searchCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := c.print(p, found, func(pg *page) { showFound(pg, found, time.Now()) }); err != nil || c.JSON {
-		return err
-	}
-	c.printNotes(p, found)
-	return nil
+	return c.print(p, found, func(pg *page) {
+		showFound(pg, found, time.Now())
+		c.printNotes(p, found)
+	})
 }
 
 // printNotes prints notes about the results on standard error.
@@ -222,22 +221,23 @@ func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	all, err := client.Call(ctx, api, wire.ListSearches, wire.None{})
-	if err != nil {
-		return err
-	}
-	if len(all.Searches) == 0 && !c.JSON {
-		p.notice("no saved searches yet; save one with: agent searches save NAME QUERY")
-		return nil
-	}
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListSearches, wire.None{}, func(pg *page, all wire.SavedSearches) {
+		if len(all.Searches) == 0 {
+			p.notice("no saved searches yet; save one with: agent searches save NAME QUERY")
+			return
+		}
 		pg.table(func(row func(...any)) {
 			row("NAME", "TITLE", "QUERY", "FEED")
 			for _, s := range all.Searches {
-				row(s.Name, s.Title, s.Query, api.Address()+"/outputs/searches/"+s.Name+".atom")
+				row(s.Name, s.Title, s.Query, outputOf(api, s))
 			}
 		})
 	})
+}
+
+// outputOf returns the address of a saved search as a feed.
+func outputOf(api *client.Client, s storage.SavedSearch) string {
+	return api.Address() + "/outputs/searches/" + s.Name + ".atom"
 }
 
 // A searchesSaveCommand saves a search.
@@ -263,12 +263,9 @@ func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	saved, err := client.Call(ctx, api, wire.SaveSearch, wire.SaveSearchRequest{Name: c.Name, Body: wire.SearchSetting{Title: c.Title, Query: c.Query}})
-	if err != nil {
-		return err
-	}
-	return c.print(p, saved, func(pg *page) {
-		pg.printf("%s: %s/outputs/searches/%s.atom\n", saved.Name, api.Address(), saved.Name)
+	setting := wire.SaveSearchRequest{Name: c.Name, Body: wire.SearchSetting{Title: c.Title, Query: c.Query}}
+	return printAnswer(ctx, p, c.query, wire.SaveSearch, setting, func(pg *page, saved storage.SavedSearch) {
+		pg.printf("%s: %s\n", saved.Name, outputOf(api, saved))
 	})
 }
 
@@ -287,14 +284,7 @@ func (searchesRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *searchesRemoveCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, c.Names, func(name string) error {
-		_, err := client.Call(ctx, api, wire.RemoveSearch, wire.SavedSearchName{Name: name})
-		return err
+	return c.each(ctx, p, c.Names, "%s: removed", func(api *client.Client, name string) error {
+		return client.Do(ctx, api, wire.RemoveSearch, wire.SavedSearchName{Name: name})
 	})
-	c.printDone(p, d, "%s: removed")
-	return err
 }

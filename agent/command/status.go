@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -25,15 +24,7 @@ func (statusCommand) Help() string {
 
 // Run implements the command.
 func (c *statusCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	status, err := client.Call(ctx, api, wire.GetStatus, wire.None{})
-	if err != nil {
-		return err
-	}
-	return c.print(p, status, func(pg *page) { showStatus(pg, status, time.Now()) })
+	return printAnswer(ctx, p, c.query, wire.GetStatus, wire.None{}, func(pg *page, s wire.Status) { showStatus(pg, s, time.Now()) })
 }
 
 func showStatus(pg *page, s wire.Status, now time.Time) {

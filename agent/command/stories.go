@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,13 +58,12 @@ func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
 		p.notice("no stories found; --sources 1 includes stories of a single publisher")
 		return nil
 	}
-	if err := c.print(p, found, func(pg *page) { showStories(pg, found.Stories, time.Now()) }); err != nil || c.JSON {
-		return err
-	}
-	if found.Next != "" {
-		p.notice("more results available; use --limit to show them")
-	}
-	return nil
+	return c.print(p, found, func(pg *page) {
+		showStories(pg, found.Stories, time.Now())
+		if found.Next != "" {
+			p.notice("more results available; use --limit to show them")
+		}
+	})
 }
 
 // list requests pages until the limit is reached.
@@ -140,18 +140,7 @@ func (storiesShowCommand) Help() string {
 
 // Run implements the command.
 func (c *storiesShowCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	if c.ID == "" {
-		return usageError("story ID is empty; agent stories list prints the IDs of stories")
-	}
-	story, err := client.Call(ctx, api, wire.GetStory, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	return c.print(p, story, func(pg *page) { showStory(pg, story, time.Now()) })
+	return storyAfter(ctx, p, c.query, wire.GetStory, wire.ByID{ID: c.ID}, c.ID)
 }
 
 func showStory(pg *page, s wire.StoryView, now time.Time) {
@@ -226,9 +215,7 @@ Later clustering does not undo a manual split.`
 
 // Run implements the command.
 func (c *storiesSplitCommand) Run(ctx context.Context, p *program) error {
-	return editStory(c.query, p, c.ID, func(api *client.Client) (wire.StoryView, error) {
-		return client.Call(ctx, api, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}})
-	})
+	return storyAfter(ctx, p, c.query, wire.SplitStory, wire.SplitStoryRequest{ID: c.ID, Body: wire.SplitRequest{EventID: c.Event, ItemID: c.Item}}, c.ID)
 }
 
 // A storiesJoinCommand joins two stories.
@@ -249,26 +236,13 @@ Later clustering does not undo a manual join.`
 
 // Run implements the command.
 func (c *storiesJoinCommand) Run(ctx context.Context, p *program) error {
-	if c.Other == "" {
-		return usageError("story ID is empty; agent stories list prints the IDs of stories")
-	}
-	return editStory(c.query, p, c.ID, func(api *client.Client) (wire.StoryView, error) {
-		return client.Call(ctx, api, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}})
-	})
+	return storyAfter(ctx, p, c.query, wire.JoinStories, wire.JoinStoriesRequest{ID: c.ID, Body: wire.JoinRequest{StoryID: c.Other}}, c.ID, c.Other)
 }
 
-// editStory applies a manual edit to a story and prints the result.
-func editStory(q query, p *program, id string, do func(*client.Client) (wire.StoryView, error)) error {
-	client, err := q.client()
-	if err != nil {
-		return err
-	}
-	if id == "" {
+// storyAfter sends a request that answers with a story, and prints that. ids are the IDs in the request.
+func storyAfter[In any](ctx context.Context, p *program, q query, o wire.Operation[In, wire.StoryView], in In, ids ...string) error {
+	if slices.Contains(ids, "") {
 		return usageError("story ID is empty; agent stories list prints the IDs of stories")
 	}
-	story, err := do(client)
-	if err != nil {
-		return err
-	}
-	return q.print(p, story, func(pg *page) { showStory(pg, story, time.Now()) })
+	return printAnswer(ctx, p, q, o, in, func(pg *page, story wire.StoryView) { showStory(pg, story, time.Now()) })
 }

@@ -29,20 +29,12 @@ of last use:
 
 // Run implements the command.
 func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	all, err := client.Call(ctx, api, wire.ListTokens, wire.None{})
-	if err != nil {
-		return err
-	}
-	if len(all.Tokens) == 0 && !c.JSON {
-		p.notice("no tokens yet; create one with: agent tokens add NAME")
-		return nil
-	}
-	now := time.Now()
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListTokens, wire.None{}, func(pg *page, all wire.Tokens) {
+		if len(all.Tokens) == 0 {
+			p.notice("no tokens yet; create one with: agent tokens add NAME")
+			return
+		}
+		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("ID", "NAME", "SCOPE", "CREATED", "USED")
 			for _, t := range all.Tokens {
@@ -86,18 +78,11 @@ The secret is printed once and not stored.`
 
 // Run implements the command.
 func (c *tokensAddCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	made, err := client.Call(ctx, api, wire.AddToken, wire.AddTokenRequest{Body: wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}}})
-	if err != nil {
-		return err
-	}
-	if !c.JSON {
+	setting := wire.AddTokenRequest{Body: wire.TokenSetting{Name: c.Name, Scopes: []access.Scope{access.Scope(c.Scope)}}}
+	return printAnswer(ctx, p, c.query, wire.AddToken, setting, func(pg *page, made wire.NewToken) {
 		p.notice("%s created with scope %s; its secret is not shown again:", made.ID, c.Scope)
-	}
-	return c.print(p, made, func(pg *page) { pg.printf("%s\n", made.Secret) })
+		pg.printf("%s\n", made.Secret)
+	})
 }
 
 // A tokensRemoveCommand removes tokens.
@@ -115,14 +100,7 @@ func (tokensRemoveCommand) Help() string {
 
 // Run implements the command.
 func (c *tokensRemoveCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, c.IDs, func(id string) error {
-		_, err := client.Call(ctx, api, wire.RemoveToken, wire.ByID{ID: id})
-		return err
+	return c.each(ctx, p, c.IDs, "%s: removed", func(api *client.Client, id string) error {
+		return client.Do(ctx, api, wire.RemoveToken, wire.ByID{ID: id})
 	})
-	c.printDone(p, d, "%s: removed")
-	return err
 }

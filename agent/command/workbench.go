@@ -38,19 +38,11 @@ Test the current rules on a title:
 
 // Run implements the command.
 func (c *rulesTestCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
 	test, err := c.test(p)
 	if err != nil {
 		return err
 	}
-	result, err := client.Call(ctx, api, wire.TestRules, wire.TestRulesRequest{Name: c.Name, Body: test})
-	if err != nil {
-		return err
-	}
-	return c.print(p, result, func(pg *page) { showRuleTest(pg, result) })
+	return printAnswer(ctx, p, c.query, wire.TestRules, wire.TestRulesRequest{Name: c.Name, Body: test}, showRuleTest)
 }
 
 // test returns the test that the flags specify.
@@ -138,15 +130,11 @@ func (rulesBacktestCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
-	api, text, err := c.open(p)
+	text, err := readRules(p, c.File)
 	if err != nil {
 		return err
 	}
-	report, err := client.Call(ctx, api, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: int(c.Items)})
-	if err != nil {
-		return err
-	}
-	return c.print(p, report, func(pg *page) { showReport(pg, report) })
+	return printAnswer(ctx, p, c.query, wire.BacktestRules, wire.BacktestRequest{Name: c.Name, RawBody: text, Items: int(c.Items)}, showReport)
 }
 
 func showReport(pg *page, r wire.Report) {

@@ -16,11 +16,18 @@ type jobCommand struct {
 	Wait bool `default:"true" negatable:"" help:"Wait until the job is finished."`
 }
 
-// follow waits for a job unless --no-wait is given, and prints its state.
-func (c jobCommand) follow(ctx context.Context, p *program, api *client.Client, job wire.Job) error {
+// startJob sends a request that starts a job, waits for the job unless --no-wait is given, and prints its state.
+func startJob[In any](ctx context.Context, p *program, c jobCommand, o wire.Operation[In, wire.Job], in In) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	job, err := client.Call(ctx, api, o, in)
+	if err != nil {
+		return err
+	}
 	if c.Wait {
 		bar := p.bar(-1, job.Note, true)
-		var err error
 		job, err = client.WaitForJob(ctx, api, job.ID, func(j wire.Job) {
 			bar.ChangeMax(max(j.Total, j.Done, 1))
 			bar.Set(j.Done)
@@ -77,15 +84,7 @@ Items with manual labels do not change. The job can be undone.`
 
 // Run implements the command.
 func (c *rulesApplyCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	job, err := client.Call(ctx, api, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
-	if err != nil {
-		return err
-	}
-	return c.follow(ctx, p, api, job)
+	return startJob(ctx, p, c.jobCommand, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
 }
 
 // A rulesUndoCommand undoes the changes of an apply job.
@@ -103,15 +102,7 @@ func (rulesUndoCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesUndoCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	job, err := client.Call(ctx, api, wire.UndoJob, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	return c.follow(ctx, p, api, job)
+	return startJob(ctx, p, c.jobCommand, wire.UndoJob, wire.ByID{ID: c.ID})
 }
 
 // A rulesTrainCommand trains a rule set.
@@ -133,15 +124,7 @@ The result is a new version; agent rules restore returns to an old one.`
 
 // Run implements the command.
 func (c *rulesTrainCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	job, err := client.Call(ctx, api, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: int(c.Items)})
-	if err != nil {
-		return err
-	}
-	return c.follow(ctx, p, api, job)
+	return startJob(ctx, p, c.jobCommand, wire.TrainRules, wire.TrainRequest{Name: c.Name, Items: int(c.Items)})
 }
 
 // A rulesJobsCommand lists jobs.
@@ -156,19 +139,11 @@ func (rulesJobsCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesJobsCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	all, err := client.Call(ctx, api, wire.ListJobs, wire.None{})
-	if err != nil {
-		return err
-	}
-	if len(all.Jobs) == 0 && !c.JSON {
-		p.notice("no jobs yet")
-		return nil
-	}
-	return c.print(p, all, func(pg *page) {
+	return printAnswer(ctx, p, c.query, wire.ListJobs, wire.None{}, func(pg *page, all wire.Jobs) {
+		if len(all.Jobs) == 0 {
+			p.notice("no jobs yet")
+			return
+		}
 		now := time.Now()
 		pg.table(func(row func(...any)) {
 			row("ID", "KIND", "STATE", "STARTED", "DONE", "OF", "CHANGED", "NOTE")
@@ -194,13 +169,5 @@ func (rulesCancelCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesCancelCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
-	if err != nil {
-		return err
-	}
-	job, err := client.Call(ctx, api, wire.CancelJob, wire.ByID{ID: c.ID})
-	if err != nil {
-		return err
-	}
-	return c.print(p, job, func(pg *page) { pg.printf("cancelling job %s\n", job.ID) })
+	return printAnswer(ctx, p, c.query, wire.CancelJob, wire.ByID{ID: c.ID}, func(pg *page, job wire.Job) { pg.printf("cancelling job %s\n", job.ID) })
 }
