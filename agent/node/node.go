@@ -70,7 +70,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	n.env = &role.Env{
 		Env: &work.Env{
-			Config: n.config, Clock: n.options.Clock, Log: n.options.Log, Metrics: registry,
+			Config: n.config, Clock: n.options.Clock, Uptime: n.uptime(), Log: n.options.Log, Metrics: registry,
 			Workers: max(2, runtime.GOMAXPROCS(0)), CheckDiskSpace: n.checkDiskSpace,
 		},
 		Options: api.Options{Version: n.options.Version, Checks: n.health.checks, MetricsPage: metrics},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -101,4 +102,12 @@ func (p *process) checkDiskSpace() error {
 			p.config.Data, config.Bytes(free>>20<<20), config.Bytes(minFree))
 	}
 	return nil
+}
+
+// uptime returns the time since boot, or nil if the node does not run on the system clock.
+func (p *process) uptime() func() time.Duration {
+	if p.options.Clock != nil {
+		return nil
+	}
+	return sinceBoot
 }

@@ -27,7 +27,10 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 	}
 	// Feeds that become due meanwhile wait for the next round: otherwise one tier with a constant supply
 	// would delay the others.
-	for now := s.clock.Now(); ; {
+	s.mu.Lock()
+	now := s.now()
+	s.mu.Unlock()
+	for {
 		tasks, out := s.popTasks(now)
 		if len(tasks) == 0 {
 			return nil
@@ -41,7 +44,7 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 func (s *scheduler) anyDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
+	now := s.now()
 	for tier := range subjects.Tiers {
 		if s.plan.Due(policy.Tier(tier), now) {
 			return true
@@ -147,7 +150,7 @@ const probeEvery = 5 * time.Second
 // soon.
 func (s *scheduler) probe(ctx context.Context) error {
 	s.mu.Lock()
-	now := s.clock.Now()
+	now := s.now()
 	due := s.plan.Probes(now)
 	s.mu.Unlock()
 	if len(due) == 0 || s.crawlersLag(ctx) {

@@ -79,7 +79,7 @@ func (s *scheduler) publishCounts(context.Context) error {
 func (s *scheduler) measureFeeds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
+	now := s.now()
 	for i, tier := range subjects.Tiers {
 		tally := s.plan.TierCounts(policy.Tier(i))
 		s.metrics.feeds.WithLabelValues(tier, "waiting").Set(float64(tally.Waiting))

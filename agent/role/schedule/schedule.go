@@ -54,7 +54,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		{dispatchEvery, s.dispatch}, {countsEvery, s.publishCounts},
 		{measureEvery, s.recallIfReadable}, {measureEvery, s.measure},
 		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
-		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {reconcileEvery, s.reconcile},
+		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })
 	}
@@ -78,7 +78,7 @@ func (s *scheduler) load(ctx context.Context) error {
 		// Probes will restore them. NATS servers that were set up for an older version deny access.
 		s.log.Warn("proxy states unreadable", "err", err)
 	}
-	for _, do := range []func(context.Context) error{s.reconcile, s.recalibrate, s.recall, s.resume} {
+	for _, do := range []func(context.Context) error{s.clampDueTimes, s.reconcile, s.recalibrate, s.recall, s.resume} {
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -94,7 +94,9 @@ func (s *scheduler) resume(ctx context.Context) (err error) {
 		return err
 	}
 	for _, id := range strings.Fields(s.last.State.Crawl) {
-		task, out := s.plan.Reissue(id, s.clock.Now())
+		s.mu.Lock()
+		task, out := s.plan.Reissue(id, s.now())
+		s.mu.Unlock()
 		if !out {
 			continue
 		}
@@ -150,7 +152,7 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Observe) (seen changes, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
+	now := s.now()
 	changed := map[string]*subjects.FeedState{}
 	for _, t := range tasks {
 		for _, o := range t.Observations {

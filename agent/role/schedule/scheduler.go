@@ -39,13 +39,15 @@ type scheduler struct {
 	store          storage.Store
 	clock          work.Clock // of due times
 	wall           work.Clock // of timeouts: the system clock
+	uptime         func() time.Duration
+	watch          clockWatch
 	checkDiskSpace func() error
 	log            *slog.Logger
 	metrics        *metrics
 	trace          *trace.Tracer
 
 	states *stateWriter
-	mu     sync.Mutex // protects plan and last
+	mu     sync.Mutex // protects plan, last and watch
 	plan   *plan.Plan
 	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
@@ -58,7 +60,7 @@ type scheduler struct {
 
 func newScheduler(env *work.Env, m *metrics) *scheduler {
 	s := &scheduler{
-		mesh: env.Mesh, store: env.Store, clock: env.Clock, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
+		mesh: env.Mesh, store: env.Store, clock: env.Clock, uptime: env.Uptime, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
 			Budget:  env.Config.RequestsPerSecond,

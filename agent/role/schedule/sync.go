@@ -49,7 +49,7 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, store
 			s.plan.Remove(f.ID)
 			c.removed = append(c.removed, f.ID)
 		}
-		if p := s.plan.Add(f, s.clock.Now()); p != nil {
+		if p := s.plan.Add(f, s.now()); p != nil {
 			c.states = append(c.states, &p.FeedState)
 		}
 	}
@@ -85,7 +85,7 @@ func (s *scheduler) reload(ctx context.Context, id string, now time.Time) (*plan
 func (s *scheduler) loadProxies(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.reload(ctx, "", s.clock.Now())
+	_, err := s.reload(ctx, "", s.now())
 	return err
 }
 
@@ -93,7 +93,7 @@ func (s *scheduler) loadProxies(ctx context.Context) error {
 func (s *scheduler) recalibrate(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.plan.Recalibrate(s.clock.Now())
+	s.plan.Recalibrate(s.now())
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (s *scheduler) recalibrateIfGrown(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan.HasGrown() {
-		s.plan.Recalibrate(s.clock.Now())
+		s.plan.Recalibrate(s.now())
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *scheduler) recalibrateIfGrown(context.Context) error {
 func (s *scheduler) recordPolls(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.plan.RecordPolls(s.clock.Now())
+	s.plan.RecordPolls(s.now())
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 	s.mu.Lock()
 	s.plan.Remove(m.FeedID)
 	c := changes{removed: []string{m.FeedID}}
-	if f := s.plan.Add(feed, s.clock.Now()); f != nil {
+	if f := s.plan.Add(feed, s.now()); f != nil {
 		c.states = append(c.states, &f.FeedState)
 	}
 	s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *scheduler) recall(ctx context.Context) error {
 func (s *scheduler) lost(born time.Time, waits time.Duration) (feeds []*plan.Feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, wall := s.clock.Now(), s.wall.Now()
+	now, wall := s.now(), s.wall.Now()
 	if born.After(s.queuesCreated) {
 		s.queuesCreated = born
 		feeds = s.plan.Recall(now, func(f *plan.Feed) bool { return f.Written.Before(born) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
@@ -35,6 +36,7 @@ type Env struct {
 	Classifier func() *classify.Classifier
 
 	Clock          Clock
+	Uptime         func() time.Duration // time since a fixed point, unlike Clock never changed; nil if Clock is not the system clock
 	Log            *slog.Logger
 	Metrics        prometheus.Registerer // each role registers its metrics when it starts
 	Trace          *trace.Tracer         // nil disables tracing
@@ -53,7 +55,7 @@ type Clock func() time.Time
 
 // Now returns the time in UTC, truncated to microseconds, the resolution of the stores.
 func (c Clock) Now() time.Time {
-	now := time.Now
+	now := fault.Now
 	if c != nil {
 		now = c
 	}

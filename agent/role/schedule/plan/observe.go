@@ -33,6 +33,7 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 	if o.Outcome == subjects.Refresh {
 		return p.refresh(f, now)
 	}
+	o.Fetched = earlierOf(o.Fetched, now) // the clock of the agent that fetched it may be ahead
 	if o.Pushed() {
 		return f.pushed(o, now)
 	}

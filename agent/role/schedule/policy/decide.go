@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// MaxWait is the longest time until a feed's next poll that any policy decides.
+const MaxWait = maxRetryAfter
+
 // Limits that apply to every policy.
 const (
 	maxInterval      = 24 * time.Hour
