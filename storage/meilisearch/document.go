@@ -1,6 +1,10 @@
 package meilisearch
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
@@ -150,4 +154,51 @@ type document struct {
 	Day         string   `json:"day"`
 	Changed     int64    `json:"changed"`
 	Form        int      `json:"form"`
+}
+
+// documentOf returns the item's document as a line of JSON.
+func documentOf(it *storage.IndexItem) []byte {
+	doc := document{
+		ID: keyOf(it.ID), Title: it.Title, Excerpt: it.Excerpt, URL: it.URL, Published: timeOf(it.Published),
+		Category: it.Categories, Topic: it.Topics, Flag: it.Flags, Sentiment: storage.SentimentOf(it.Sentiment),
+		Tags: append([]string{}, it.Tags...), Author: it.Author, Site: siteOf(it.URL), Language: it.Language, Feed: it.FeedID,
+		Spam: it.Spam, Duplicate: it.DuplicateOf != "", Image: first(it.Images), Story: it.StoryID,
+		Text: it.Text, TitleWords: suggested(query.Words(it.Title)), Hosts: query.Hosts(it.URL), Prominence: it.Prominence(),
+		Latest: latestOf(it.Published), Day: dayOf(it.FirstSeen), Changed: it.Changed.UnixMicro(), Form: form,
+	}
+	doc.setTokens(it)
+	var line bytes.Buffer
+	to := json.NewEncoder(&line)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(doc) // never fails: only strings, numbers and booleans
+	return line.Bytes()
+}
+
+// setTokens sets the tokens of all parts; in attrStems pairs come last, as they are the most.
+func (d *document) setTokens(it *storage.IndexItem) {
+	all := []string{everyToken}
+	var stems, pairs, anyPairs []string
+	for _, p := range wordParts {
+		words := wordsOf(p.texts(it)...)
+		if p.stems != attrStems {
+			*p.tokens(d) = padded(tokensOf(anyStem, query.Stems(slices.Concat(words...))))
+		}
+		for _, text := range words {
+			if p.in != query.Anywhere {
+				all = append(all, tokensOf(p.stem, query.Stems(text))...)
+				pairs = append(pairs, pairsOf(p.pairs, text)...)
+			}
+			stems = append(stems, tokensOf(anyStem, query.Stems(text))...)
+			anyPairs = append(anyPairs, pairsOf(pair, text)...)
+		}
+	}
+	d.Stems = padded(slices.Concat(all, stems, pairs, anyPairs))
+}
+
+func wordsOf(texts ...string) [][]query.Word {
+	words := make([][]query.Word, len(texts))
+	for i, s := range texts {
+		words[i] = query.Words(s)
+	}
+	return words
 }
