@@ -35,10 +35,11 @@ func raisedBy(it *storage.IndexItem) uint8 { return uint8(it.Prominence() - base
 
 // baseProminence returns the prominence of an item without its story.
 func baseProminence(it *storage.IndexItem) int {
-	if it.StoryID == "" {
-		return it.Prominence()
+	base := *it
+	if it.StoryID != "" {
+		base.Sources = 0
 	}
-	return storage.IndexItem{Item: storage.Item{Score: it.Score}}.Prominence()
+	return base.Prominence()
 }
 
 // changes returns the changed steps of the items' stories.
