@@ -21,6 +21,9 @@ type format struct {
 	write func(document) ([]byte, error)
 }
 
+// endings lists the extensions of formats in errors.
+const endings = ".rss, .atom or .json"
+
 // formats are the output formats by the extension of the path.
 var formats = map[string]format{
 	"rss":  {"application/rss+xml", writeRSS},

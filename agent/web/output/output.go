@@ -42,7 +42,7 @@ func Handler(s *service.Service) http.Handler {
 	}
 	mux.HandleFunc("GET /outputs/searches/{file}", o.saved)
 	mux.HandleFunc("/outputs/", func(w http.ResponseWriter, _ *http.Request) {
-		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and searches/NAME, each with .rss, .atom or .json"})
+		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and searches/NAME, each with " + endings})
 	})
 	return mux
 }
@@ -143,7 +143,7 @@ func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
 	ending := path.Ext(file)
 	f, is := formats[strings.TrimPrefix(ending, ".")]
 	if !is {
-		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in .rss, .atom or .json"})
+		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + endings})
 		return
 	}
 	search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: strings.TrimSuffix(file, ending)})
