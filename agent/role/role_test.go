@@ -1,6 +1,7 @@
 package role
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -48,6 +49,26 @@ func TestRoles_ServeEachQueueOnce(t *testing.T) {
 	}
 	if len(served) != len(subjects.QueueNames) {
 		t.Errorf("roles serve %d queues, want %d", len(served), len(subjects.QueueNames))
+	}
+}
+
+// TestRoles_AreDocumented looks for the roles and their queues in the tables of docs/architecture.md.
+func TestRoles_AreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, streams, _ := strings.Cut(string(page), "| one for each queue |")
+	streams, _, _ = strings.Cut(streams, "\n")
+	for _, r := range All {
+		if !strings.Contains(string(page), "\n| "+r.Name+" | ") {
+			t.Errorf("the table of roles in docs/architecture.md lacks %s", r.Name)
+		}
+		for _, queue := range r.Serves {
+			if !strings.Contains(streams, "`"+queue+"`") && !strings.Contains(streams, "`"+queue+".") {
+				t.Errorf("the table of streams in docs/architecture.md lacks %s", queue)
+			}
+		}
 	}
 }
 
