@@ -92,6 +92,30 @@ func TestPermissions_UserIsLimitedToItsRole(t *testing.T) {
 	}
 }
 
+// The API publishes quarantined tasks to their queues again.
+func TestPermissions_EveryQueueCanBeReplayed(t *testing.T) {
+	c := startCluster(t)
+	c.join(t, "schedule") // declares the streams
+	fill(t, c.connect(t, "all", func(error) {}))
+	conn := c.connect(t, "api", func(error) {})
+	for _, queue := range subjects.QueueNames {
+		if why := ask(conn, subjectOf(queue)); why != nil {
+			t.Errorf("user api: publish to %s: %v", queue, why)
+		}
+	}
+}
+
+// subjectOf returns a subject of a queue.
+func subjectOf(queue string) string {
+	switch queue {
+	case subjects.CrawlQueue.Name:
+		return queue + "." + subjects.Hot
+	case subjects.ClusterQueue.Name:
+		return queue + ".en"
+	}
+	return queue
+}
+
 // fill puts a task on each queue, and creates the consumers.
 func fill(t *testing.T, conn *nats.Conn) {
 	t.Helper()
@@ -99,12 +123,9 @@ func fill(t *testing.T, conn *nats.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lanes := map[string]string{"crawl": "hot", "cluster": "en"}
 	for _, queue := range subjects.QueueNames {
-		name, subject := queue, queue
-		if lane := lanes[queue]; lane != "" {
-			name, subject = queue+"-"+lane, queue+"."+lane
-		}
+		subject := subjectOf(queue)
+		name := strings.ReplaceAll(subject, ".", "-")
 		_, err := js.CreateConsumer(t.Context(), queue, jetstream.ConsumerConfig{Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy})
 		if err == nil {
 			_, err = js.Publish(t.Context(), subject, []byte("{}"))
