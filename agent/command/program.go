@@ -234,8 +234,9 @@ type failedItem struct {
 	Error string `json:"error"`
 }
 
-// each calls do for each name, and prints the errors and a line for each success, in which %s stands for the name. An error of one name does not
-// stop the others, but each returns early if the context is cancelled or the node does not respond.
+// each calls do for each name, and prints the errors and a line for each success, in which %s stands for the
+// name. An error of one name does not stop the others, but each returns early if the context is cancelled or
+// the node does not respond.
 func (q query) each(ctx context.Context, p *program, names []string, words string, do func(api *client.Client, name string) error) error {
 	api, err := q.client()
 	if err != nil {

@@ -14,7 +14,7 @@ func TestStatistics_DaysInTimeZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := (&activityCache{}).days(t.Context(), enginetest.Store(t), 7, at, berlin)
+	list, err := newActivityCache().days(t.Context(), enginetest.Store(t), 7, at, berlin)
 	if err != nil {
 		t.Fatal(err)
 	}

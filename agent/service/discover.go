@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,9 +121,7 @@ func (d *Discovery) probePage(ctx context.Context, page fetched) []wire.Candidat
 				c.Problem = err.Error()
 			}
 		}
-		if c.Title == "" {
-			c.Title = title
-		}
+		c.Title = cmp.Or(c.Title, title)
 		if c.Problem == "" || named {
 			feeds = append(feeds, c)
 		}

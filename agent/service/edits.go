@@ -234,8 +234,8 @@ func (d *Duplicates) List(ctx context.Context, in wire.ByID) (wire.Duplicates, e
 		return wire.Duplicates{}, fmt.Errorf("read duplicates of item %s: %w", first.ID, err)
 	}
 	var found wire.Duplicates
-	if len(items) > MaxDuplicates {
-		items = items[:MaxDuplicates]
+	items, more := firstPage(items, MaxDuplicates)
+	if more {
 		found.Notes = append(found.Notes, fmt.Sprintf("it has more than %d duplicates; these are the first", MaxDuplicates))
 	}
 	titles := d.titles(ctx)

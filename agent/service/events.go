@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,17 +128,10 @@ func eventsBetween(previous *wire.Status, now wire.Status, at time.Time) []wire.
 }
 
 // agentsWithout returns the agents that are not among the others.
-func agentsWithout(agents, others []subjects.Agent) (list []subjects.Agent) {
-	excluded := map[string]bool{}
-	for _, a := range others {
-		excluded[a.ID] = true
-	}
-	for _, a := range agents {
-		if !excluded[a.ID] {
-			list = append(list, a)
-		}
-	}
-	return list
+func agentsWithout(agents, others []subjects.Agent) []subjects.Agent {
+	return slices.DeleteFunc(slices.Clone(agents), func(a subjects.Agent) bool {
+		return slices.ContainsFunc(others, func(other subjects.Agent) bool { return other.ID == a.ID })
+	})
 }
 
 // Bounds of streams.
@@ -184,10 +178,7 @@ func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEve
 		defer s.mu.Unlock()
 		s.remove(stream)
 	})
-	select {
-	case s.opened <- struct{}{}:
-	default: // already notified
-	}
+	notify(s.opened)
 	return stream, nil
 }
 

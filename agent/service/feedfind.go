@@ -177,11 +177,7 @@ const maxResolved = 50
 // maxResolved.
 func (c *core) resolveFeeds(ctx context.Context, text string) ([]string, error) {
 	found, err := c.Store.FindFeeds(ctx, storage.FeedQuery{Text: text, Sort: storage.FeedsByTitle, Limit: maxResolved})
-	ids := make([]string, len(found))
-	for i, f := range found {
-		ids[i] = f.ID
-	}
-	return ids, err
+	return convert(found, func(f storage.Feed) string { return f.ID }), err
 }
 
 // namedFeeds returns a condition with feeds by ID in place of feeds by name.

@@ -61,11 +61,9 @@ func (s *Feeds) Polls(ctx context.Context, in wire.ByID) (wire.PollHistory, erro
 		return wire.PollHistory{}, err
 	}
 	polls, err := s.Mesh.Polls(ctx, in.ID)
-	out := wire.PollHistory{Polls: make([]wire.PollView, len(polls))}
-	for i, p := range polls {
-		out.Polls[i] = wire.PollView{At: p.At, Took: p.Duration.Milliseconds(), Status: p.Status, Size: p.Size, Class: p.Class, What: DescribePoll(p), Reason: p.Reason, Proxy: p.ProxyID, Before: p.UnchangedBefore}
-	}
-	return out, err
+	return wire.PollHistory{Polls: convert(polls, func(p subjects.Poll) wire.PollView {
+		return wire.PollView{At: p.At, Took: p.Duration.Milliseconds(), Status: p.Status, Size: p.Size, Class: p.Class, What: DescribePoll(p), Reason: p.Reason, Proxy: p.ProxyID, Before: p.UnchangedBefore}
+	})}, err
 }
 
 // Add adds feeds by their addresses.

@@ -81,15 +81,9 @@ func applyChange(c wire.FeedChange, f *storage.Feed) (problems []FieldError) {
 			}
 		}
 	}
-	if c.Pinned != nil {
-		f.Pinned = *c.Pinned
-	}
-	if c.FullText != nil {
-		f.FullText = *c.FullText
-	}
-	if c.SpamThreshold != nil {
-		f.SpamThreshold = *c.SpamThreshold
-	}
+	setIfGiven(&f.Pinned, c.Pinned)
+	setIfGiven(&f.FullText, c.FullText)
+	setIfGiven(&f.SpamThreshold, c.SpamThreshold)
 	var r storage.Request
 	if f.Request != nil {
 		r = *f.Request
@@ -102,6 +96,12 @@ func applyChange(c wire.FeedChange, f *storage.Feed) (problems []FieldError) {
 	return problems
 }
 
+func setIfGiven[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
 // maxTag is the maximum length of a tag, in bytes.
 const maxTag = 128
 
@@ -109,18 +109,13 @@ const maxTag = 128
 const MaxTags = 32
 
 func applyRequest(c wire.FeedChange, r *storage.Request) (problems []FieldError) {
-	set := func(to, value *string) {
-		if value != nil {
-			*to = *value
-		}
-	}
 	if c.User != nil && *c.User != r.User {
 		r.Password = "" // it belongs to the old user
 	}
-	set(&r.UserAgent, c.UserAgent)
-	set(&r.User, c.User)
-	set(&r.Password, c.Password)
-	set(&r.Proxy, c.Proxy)
+	setIfGiven(&r.UserAgent, c.UserAgent)
+	setIfGiven(&r.User, c.User)
+	setIfGiven(&r.Password, c.Password)
+	setIfGiven(&r.Proxy, c.Proxy)
 	if !httpguts.ValidHeaderFieldValue(r.UserAgent) {
 		problems = append(problems, fieldf("body.user_agent", "it has characters that no header may have"))
 	}
@@ -166,9 +161,6 @@ type Bulk struct {
 	feeds *Feeds
 	Slots chan struct{} // semaphore of concurrent steps
 }
-
-// newBulk returns a Bulk.
-func newBulk(f *Feeds) *Bulk { return &Bulk{f, make(chan struct{}, MaxBulks)} }
 
 // invalidBulk is the error of an invalid change.
 func invalidBulk(format string, args ...any) error {

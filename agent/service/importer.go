@@ -130,25 +130,10 @@ func (t *importer) stored(ctx context.Context, feeds []storage.Feed, is func(sto
 // importLease is the lease of the agent that runs imports.
 const importLease = "imports"
 
-// importInterval is the interval of the check for imports that another agent accepted.
-const importInterval = 2 * time.Second
-
 // Run runs the waiting imports, one after the other, while this agent holds the lease, until ctx ends.
 // An import resumes where the agent before stopped; repeating a batch is harmless.
 func (s *Imports) Run(ctx context.Context) error {
-	return s.Mesh.Single(ctx, importLease, func(ctx context.Context) error {
-		for ctx.Err() == nil {
-			if err := s.RunAll(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Error("import failed, will retry", "err", err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-s.ready:
-			case <-time.After(importInterval):
-			}
-		}
-		return nil
-	})
+	return s.runWaiting(ctx, importLease, s.ready, "import failed, will retry", s.RunAll)
 }
 
 // RunAll runs all waiting imports, oldest first. A failed import does not delay the others.

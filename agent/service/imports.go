@@ -28,9 +28,6 @@ type Imports struct {
 	ready chan struct{} // notifies Run of a new import
 }
 
-// newImports returns an Imports.
-func newImports(c *core) *Imports { return &Imports{c, make(chan struct{}, 1)} }
-
 func importOf(imp storage.Import) wire.Import {
 	state := wire.ImportRunning
 	switch {
@@ -82,21 +79,14 @@ func (s *Imports) Start(ctx context.Context, in wire.ImportFeedsRequest) (wire.I
 	if err := storage.Imports(s.Store).Put(ctx, imp); err != nil {
 		return wire.Import{}, err
 	}
-	select {
-	case s.ready <- struct{}{}:
-	default: // already notified
-	}
+	notify(s.ready)
 	return importOf(imp), nil
 }
 
 // List returns the last hundred imports, newest first.
 func (s *Imports) List(ctx context.Context, _ wire.None) (wire.Imports, error) {
 	stored, err := storage.Imports(s.Store).List(ctx, storage.MaxImports)
-	all := wire.Imports{Imports: make([]wire.Import, len(stored))}
-	for i, imp := range stored {
-		all.Imports[i] = importOf(imp)
-	}
-	return all, err
+	return wire.Imports{Imports: convert(stored, importOf)}, err
 }
 
 // Get returns the progress or result of an import, or [storage.ErrNotFound].

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -67,11 +68,7 @@ func briefOf(i storage.Item, titles func(feedID string) string) wire.ItemBrief {
 
 // briefsOf returns items without their texts.
 func briefsOf(items []storage.Item, titles func(feedID string) string) []wire.ItemBrief {
-	briefs := make([]wire.ItemBrief, len(items))
-	for n, i := range items {
-		briefs[n] = briefOf(i, titles)
-	}
-	return briefs
+	return convert(items, func(i storage.Item) wire.ItemBrief { return briefOf(i, titles) })
 }
 
 // publisher returns the name of an item's publisher.
@@ -84,10 +81,7 @@ func publisher(i storage.Item, titles func(feedID string) string) string {
 
 // firstID returns the ID of an item's original, or its own.
 func firstID(i storage.Item) string {
-	if i.DuplicateOf != "" {
-		return i.DuplicateOf
-	}
-	return i.ID
+	return cmp.Or(i.DuplicateOf, i.ID)
 }
 
 // Explain compares two items. It returns [storage.ErrNotFound] if either does not exist.

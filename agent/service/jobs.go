@@ -31,11 +31,7 @@ func (j *Jobs) List(ctx context.Context, _ wire.None) (wire.Jobs, error) {
 	if err != nil {
 		return wire.Jobs{}, err
 	}
-	out := wire.Jobs{Jobs: make([]wire.Job, len(stored))}
-	for i, job := range stored {
-		out.Jobs[i] = jobOf(job)
-	}
-	return out, nil
+	return wire.Jobs{Jobs: convert(stored, jobOf)}, nil
 }
 
 // Get returns the progress or result of a job.
@@ -87,11 +83,16 @@ func (j *Jobs) started(job storage.Job, err error) (wire.Job, error) {
 	if err != nil {
 		return wire.Job{}, err
 	}
-	select {
-	case j.ready <- struct{}{}:
-	default: // already notified
-	}
+	notify(j.ready)
 	return jobOf(job), nil
+}
+
+// notify sends to a channel with a buffer of one, unless it contains a notification already.
+func notify(ready chan<- struct{}) {
+	select {
+	case ready <- struct{}{}:
+	default:
+	}
 }
 
 // defaultTrainItems is the default number of newest items to train on.
@@ -100,24 +101,30 @@ const defaultTrainItems = 20_000
 // jobLease is the lease of the agent that runs jobs.
 const jobLease = "jobs"
 
-// jobInterval is the interval of the check for jobs that another agent accepted.
-const jobInterval = 2 * time.Second
-
 // Run runs the waiting jobs, one after the other, while this agent holds the lease, until ctx ends. A job
 // resumes where the agent before stopped.
 func (j *Jobs) Run(ctx context.Context) error {
 	runner := &workbench.Runner{
 		Store: j.Store, Out: j.Mesh, Now: j.Now, Decider: j.deciderOf, InForce: j.Decider, Learn: j.learn,
 	}
-	return j.Mesh.Single(ctx, jobLease, func(ctx context.Context) error {
+	return j.runWaiting(ctx, jobLease, j.ready, "job failed, will retry", runner.Run)
+}
+
+// waitingInterval is the interval of the check for jobs and imports that another agent accepted.
+const waitingInterval = 2 * time.Second
+
+// runWaiting calls run when ready receives, and at intervals, while this agent holds a lease, until ctx ends. It
+// logs errors as the event failed.
+func (c *core) runWaiting(ctx context.Context, lease string, ready <-chan struct{}, failed string, run func(context.Context) error) error {
+	return c.Mesh.Single(ctx, lease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
-			if err := runner.Run(ctx); err != nil && ctx.Err() == nil {
-				j.Log.Error("job failed, will retry", "err", err)
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				c.Log.Error(failed, "err", err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-j.ready:
-			case <-time.After(jobInterval):
+			case <-ready:
+			case <-time.After(waitingInterval):
 			}
 		}
 		return nil
@@ -130,18 +137,14 @@ func (j *Jobs) deciderOf(ctx context.Context, name string, version int64) (workb
 	if err != nil {
 		return nil, errors.Join(workbench.ErrPermanent, err)
 	}
-	text := spec.Default
-	if version > 0 {
-		set, err := j.versionText(ctx, spec, version)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil, errors.Join(workbench.ErrPermanent, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		text = set.Text
+	set, err := j.exactText(ctx, spec, version)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, errors.Join(workbench.ErrPermanent, err)
+	case err != nil:
+		return nil, err
 	}
-	by, _, err := spec.Decider(text)
+	by, _, err := spec.Decider(set.Text)
 	if err != nil {
 		return nil, errors.Join(workbench.ErrPermanent, err)
 	}

@@ -24,14 +24,14 @@ func (q *Quarantine) List(ctx context.Context, in wire.QuarantineSearch) (wire.Q
 		return wire.QuarantinePage{}, err
 	}
 	var page wire.QuarantinePage
-	if len(tasks) > in.Limit {
-		tasks = tasks[:in.Limit]
-		page.Next = tasks[len(tasks)-1].Seq
+	tasks, more := firstPage(tasks, in.Limit)
+	if more {
+		page.Next = tasks[in.Limit-1].Seq
 	}
-	page.Tasks = append([]subjects.Quarantined{}, tasks...) // an empty list, not null
-	for i, task := range page.Tasks {
-		page.Tasks[i].Message = withoutSecrets(task.Message)
-	}
+	page.Tasks = convert(tasks, func(task subjects.Quarantined) subjects.Quarantined {
+		task.Message = withoutSecrets(task.Message)
+		return task
+	})
 	return page, nil
 }
 

@@ -84,14 +84,12 @@ func (r *Rules) Versions(ctx context.Context, in wire.RuleVersionSearch) (wire.R
 	if err != nil {
 		return wire.RuleVersionPage{}, err
 	}
-	page := wire.RuleVersionPage{Versions: []wire.RuleVersion{}}
-	if len(versions) > in.Limit {
-		versions = versions[:in.Limit]
+	var page wire.RuleVersionPage
+	versions, more := firstPage(versions, in.Limit)
+	if more {
 		page.Next = versions[in.Limit-1].Version
 	}
-	for _, set := range versions {
-		page.Versions = append(page.Versions, versionOf(set))
-	}
+	page.Versions = convert(versions, versionOf)
 	return page, nil
 }
 
@@ -136,11 +134,12 @@ func (r *Rules) Restore(ctx context.Context, in wire.RestoreRulesRequest) (wire.
 	if err != nil {
 		return wire.SavedRules{}, err
 	}
-	old, note := storage.RuleSet{Text: spec.Default}, "built-in rules restored"
+	old, err := r.exactText(ctx, spec, in.Version)
+	if err != nil {
+		return wire.SavedRules{}, err
+	}
+	note := "built-in rules restored"
 	if in.Version > 0 {
-		if old, err = r.versionText(ctx, spec, in.Version); err != nil {
-			return wire.SavedRules{}, err
-		}
 		note = fmt.Sprintf("version %d restored", in.Version)
 	}
 	newest, err := r.newestRules(ctx, spec.Name)
@@ -156,11 +155,9 @@ func (r *Rules) Diff(ctx context.Context, in wire.DiffRequest) (wire.Document, e
 	if err != nil {
 		return wire.Document{}, err
 	}
-	old := storage.RuleSet{Text: spec.Default}
-	if in.From > 0 {
-		if old, err = r.versionText(ctx, spec, in.From); err != nil {
-			return wire.Document{}, err
-		}
+	old, err := r.exactText(ctx, spec, in.From)
+	if err != nil {
+		return wire.Document{}, err
 	}
 	fresh, err := r.versionText(ctx, spec, in.To)
 	if err != nil {
@@ -215,11 +212,7 @@ func ruleErrors(err error) []string {
 			all = append(all, diagnostic)
 		}
 	}
-	messages := make([]string, len(all))
-	for i, e := range all {
-		messages[i] = e.Error()
-	}
-	return atMost(messages)
+	return atMost(convert(all, error.Error))
 }
 
 // atMost returns the first maxRuleErrors messages, and the number of the others.

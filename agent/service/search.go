@@ -93,14 +93,13 @@ func indexQuery(q wire.Search, c cursor) (storage.Query, error) {
 }
 
 func facets(name string, counts []storage.FacetCount, titles func(string) string) []wire.Facet {
-	list := make([]wire.Facet, len(counts))
-	for i, c := range counts {
-		list[i] = wire.Facet{Value: c.Value, Label: c.Value, Count: c.Count}
+	return convert(counts, func(c storage.FacetCount) wire.Facet {
+		f := wire.Facet{Value: c.Value, Label: c.Value, Count: c.Count}
 		if name == "feed" {
-			list[i].Label = titles(c.Value)
+			f.Label = titles(c.Value)
 		}
-	}
-	return list
+		return f
+	})
 }
 
 const (
@@ -206,11 +205,7 @@ func (s *Search) readBatch(ctx context.Context, r *storeScan) (more bool, err er
 	if err != nil {
 		return false, err
 	}
-	ids := make([]string, len(listed))
-	for i, m := range listed {
-		ids[i] = m.ItemID
-	}
-	items, err := s.Store.Items(ctx, ids...)
+	items, err := s.Store.Items(ctx, convert(listed, func(m storage.MarkedItem) string { return m.ItemID })...)
 	if err != nil {
 		return false, err
 	}

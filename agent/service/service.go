@@ -107,13 +107,13 @@ func New(d Deps) *Service {
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	status := &Status{c}
 	return &Service{
-		core: c, Bulk: newBulk(feeds), Feeds: feeds, Imports: newImports(c), Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token)}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token)}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
-		Status: status, Statistics: &Statistics{core: c}, Events: &Events{c, status, newStreams()},
+		Status: status, Statistics: &Statistics{c, newActivityCache()}, Events: &Events{c, status, newStreams()},
 	}
 }
 
@@ -122,6 +122,23 @@ func New(d Deps) *Service {
 func (s *Service) Close() {
 	s.Reindexing.end()
 	s.Trials.backtests.end()
+}
+
+// convert returns the results of f, an empty list rather than nil, since clients get a list and not null.
+func convert[S, T any](list []S, f func(S) T) []T {
+	out := make([]T, len(list))
+	for i, v := range list {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// firstPage returns the first limit rows of a list that was read with a limit of one more, and whether more exist.
+func firstPage[T any](rows []T, limit int) (page []T, more bool) {
+	if len(rows) > limit {
+		return rows[:limit], true
+	}
+	return rows, false
 }
 
 // A Kind says why a request can't be done.

@@ -36,23 +36,21 @@ func (s *Spam) List(ctx context.Context, in wire.ListSpamRequest) (wire.SpamPage
 	if err != nil {
 		return wire.SpamPage{}, err
 	}
-	query := storage.SpamQuery{FeedID: in.Feed}
-	items, total, err := s.Store.ListSpam(ctx, query, after, in.Limit+1) // one more than shown, to detect that more exist
+	items, total, err := s.Store.ListSpam(ctx, storage.SpamQuery{FeedID: in.Feed}, after, in.Limit+1) // one more than shown, to detect that more exist
 	if err != nil {
 		return wire.SpamPage{}, fmt.Errorf("list spam: %w", err)
 	}
 	page := wire.SpamPage{Total: total}
-	if len(items) > in.Limit {
-		items = items[:in.Limit]
+	items, more := firstPage(items, in.Limit)
+	if more {
 		last := items[in.Limit-1]
 		page.Next = last.Judged.Format(time.RFC3339Nano) + "/" + last.ID
 	}
-	page.Items = make([]wire.SpamItem, len(items))
 	titles := s.titles(ctx)
-	for i, it := range items {
+	page.Items = convert(items, func(it storage.SpamItem) wire.SpamItem {
 		it.HTML = ""
-		page.Items[i] = wire.SpamItem{Item: it.Item, FeedTitle: titles(it.FeedID), Judged: it.Judged}
-	}
+		return wire.SpamItem{Item: it.Item, FeedTitle: titles(it.FeedID), Judged: it.Judged}
+	})
 	return page, nil
 }
 

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 	_ "time/tzdata" // for systems without time zone data, such as containers
+
+	"golang.org/x/sync/semaphore"
 
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -27,7 +28,7 @@ func ParseZone(name string) (*time.Location, error) {
 // Statistics counts recent items and polls.
 type Statistics struct {
 	*core
-	activity activityCache
+	activity *activityCache
 }
 
 // Get returns the counts of the last 1 to 90 days, including today.
@@ -86,11 +87,7 @@ func (d day) statistics() wire.DayStatistics {
 
 // lists returns a week as lists.
 func lists(week storage.Week) [][]int64 {
-	all := make([][]int64, len(week))
-	for i, hours := range week {
-		all[i] = slices.Clone(hours[:])
-	}
-	return all
+	return convert(week[:], func(hours [24]int64) []int64 { return slices.Clone(hours[:]) })
 }
 
 // most returns counts in order, the highest first, then by name.
@@ -183,12 +180,15 @@ const (
 	maxCachedDays = 400
 )
 
-// activityCache caches the item counts of days, since counting scans all items. The zero value is empty. One
-// goroutine counts at a time; concurrent requests wait for the lock and then use its result.
+// activityCache caches the item counts of days, since counting scans all items. One goroutine counts at a time;
+// concurrent requests wait for the lock and then use its result.
 type activityCache struct {
-	once    sync.Once
-	token   chan struct{} // buffered; its token is the lock, which can be awaited with a context
+	lock    *semaphore.Weighted // a mutex that can be awaited with a context
 	entries map[dayKey]day
+}
+
+func newActivityCache() *activityCache {
+	return &activityCache{lock: semaphore.NewWeighted(1)}
 }
 
 type dayKey struct {
@@ -203,27 +203,12 @@ type day struct {
 	counted time.Time
 }
 
-// lock waits for the lock and returns the function that releases it.
-func (c *activityCache) lock(ctx context.Context) (done func(), err error) {
-	c.once.Do(func() {
-		c.token = make(chan struct{}, 1)
-		c.token <- struct{}{}
-	})
-	select {
-	case <-c.token:
-		return func() { c.token <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // days returns the counts of the last n days in a time zone, oldest first.
 func (c *activityCache) days(ctx context.Context, store storage.Activities, n int, now time.Time, zone *time.Location) ([]day, error) {
-	done, err := c.lock(ctx)
-	if err != nil {
+	if err := c.lock.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer done()
+	defer c.lock.Release(1)
 	if c.entries == nil || len(c.entries)+n > maxCachedDays {
 		c.entries = map[dayKey]day{}
 	}
@@ -232,6 +217,7 @@ func (c *activityCache) days(ctx context.Context, store storage.Activities, n in
 	for i := range list {
 		begin := time.Date(year, month, today-n+1+i, 0, 0, 0, 0, zone)
 		end := time.Date(year, month, today-n+2+i, 0, 0, 0, 0, zone)
+		var err error
 		if list[i], err = c.day(ctx, store, begin, end, now, zone); err != nil {
 			return nil, err
 		}

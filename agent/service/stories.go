@@ -36,11 +36,7 @@ func (s *Stories) List(ctx context.Context, q wire.StorySearch) (wire.StoryPage,
 	if err != nil {
 		return wire.StoryPage{}, fmt.Errorf("list stories: %w", err)
 	}
-	headlines := make([]string, len(stories))
-	for i, story := range stories {
-		headlines[i] = story.Headline
-	}
-	items, err := s.Store.Items(ctx, headlines...)
+	items, err := s.Store.Items(ctx, convert(stories, func(story storage.Story) string { return story.Headline })...)
 	if err != nil {
 		return wire.StoryPage{}, fmt.Errorf("read the headlines: %w", err)
 	}

@@ -20,11 +20,8 @@ type Tokens struct {
 
 // tokenOfStore returns a token as clients see it.
 func tokenOfStore(t storage.Token) wire.Token {
-	out := wire.Token{ID: t.ID, Name: t.Name, Scopes: []access.Scope{}, Created: t.Created, Used: t.Used}
-	for _, scope := range t.Scopes {
-		out.Scopes = append(out.Scopes, access.Scope(scope))
-	}
-	return out
+	scopes := convert(t.Scopes, func(s string) access.Scope { return access.Scope(s) })
+	return wire.Token{ID: t.ID, Name: t.Name, Scopes: scopes, Created: t.Created, Used: t.Used}
 }
 
 // List returns all tokens but the owner's, without their secrets.
@@ -33,11 +30,7 @@ func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
 	if err != nil {
 		return wire.Tokens{}, err
 	}
-	out := wire.Tokens{Tokens: make([]wire.Token, len(all))}
-	for i, token := range all {
-		out.Tokens[i] = tokenOfStore(token)
-	}
-	return out, nil
+	return wire.Tokens{Tokens: convert(all, tokenOfStore)}, nil
 }
 
 // Add creates a token. Its secret is in this answer only.

@@ -249,6 +249,14 @@ func (c *core) versionText(ctx context.Context, spec RuleSetSpec, version int64)
 	return set, nil
 }
 
+// exactText is [core.versionText], except that version 0 is the built-in text.
+func (c *core) exactText(ctx context.Context, spec RuleSetSpec, version int64) (storage.RuleSet, error) {
+	if version == 0 {
+		return storage.RuleSet{Name: spec.Name, Text: spec.Default}, nil
+	}
+	return c.versionText(ctx, spec, version)
+}
+
 // newestRules returns the newest version of a set without its text, or the zero value.
 func (c *core) newestRules(ctx context.Context, name string) (storage.RuleSet, error) {
 	versions, err := storage.RuleSets(c.Store).Versions(ctx, name, 0, 1)
