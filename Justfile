@@ -35,7 +35,7 @@ run *flags:
 # fast tests, no engines: under a minute
 quick:
     go vet ./...
-    env $(tests/tmpdir) go test -vet=off -short -p 4 -parallel 8 ./...
+    env $(tests/tmpdir) go test -vet=off -short -p 4 -parallel 8 $(go list ./... | grep -vE '/tests|/deploy')
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, long simulations; of whole nodes it sees those that do not run for long
 unraced := "/role/parse/feed|/role/crawl/page|/schedule/policy|/classify|/tools"

@@ -45,17 +45,21 @@ func TestReleaseCode_ReducesFilePages(t *testing.T) {
 	}
 }
 
-// fileMemory returns the resident file pages of this process in kB.
-func fileMemory(t *testing.T) int {
+// fileMemory returns the resident file pages of this process in kB. The kernel counts those of a file in tmpfs
+// as shared memory.
+func fileMemory(t *testing.T) (size int) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(status), "RssFile:")
-	value, _, _ := strings.Cut(after, " kB")
-	size, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil {
-		t.Fatal(err)
+	for _, kind := range []string{"RssFile:", "RssShmem:"} {
+		_, after, _ := strings.Cut(string(status), kind)
+		value, _, _ := strings.Cut(after, " kB")
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += n
 	}
 	return size
 }

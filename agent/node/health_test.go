@@ -73,9 +73,6 @@ func stoppableNATS(t *testing.T) (url string, stop func()) {
 }
 
 func TestHealth_WithoutRoleAPI(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: runs a complete node for seconds")
-	}
 	t.Parallel()
 	nats, stop := stoppableNATS(t)
 	c := settings(filepath.Join(t.TempDir(), "never"))
@@ -138,9 +135,6 @@ func TestRun_HealthAddressInUse(t *testing.T) {
 }
 
 func TestMetrics_CompleteAndBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: runs a complete node for seconds")
-	}
 	t.Parallel()
 	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))
 	t.Cleanup(web.Close)

@@ -65,9 +65,12 @@ type running struct {
 	stop           func() // stops the node and waits for its end
 }
 
-// start runs a node until the test ends or stop is called.
+// start runs a node until the test ends or stop is called. It skips short tests.
 func start(t *testing.T, c config.Config) *running {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped by -short: runs a complete node for seconds")
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{t: t, log: &log{}}
 	ready, done := make(chan string, 1), make(chan error, 1)
@@ -164,9 +167,6 @@ const (
 // pipelineFixture serves feeds, and returns the configuration of a stopped node that has stored their entries.
 func pipelineFixture(t *testing.T) (*simulate.FeedServer, config.Config) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped by -short: runs a complete node for seconds")
-	}
 	f := simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour))
 	web := httptest.NewServer(f)
 	t.Cleanup(web.Close)
@@ -298,9 +298,6 @@ func TestRun_NATSWithoutJetStream(t *testing.T) {
 }
 
 func TestRun_CrawlOnlyNeedsNoDataFolder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: runs two nodes for seconds")
-	}
 	t.Parallel()
 	url := natsServer(t, true)
 	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))

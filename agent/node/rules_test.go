@@ -53,9 +53,6 @@ func (r *running) builtInRules() []byte {
 }
 
 func TestRules_ReachAllAgentsWithinASecond(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: runs two nodes for seconds")
-	}
 	t.Parallel()
 	url := natsServer(t, true)
 	edge, others := settings(filepath.Join(t.TempDir(), "never")), settings(filepath.Join(t.TempDir(), "data"))

@@ -14,9 +14,6 @@ import (
 )
 
 func TestTrace_ScheduleToIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped by -short: runs a complete node for seconds")
-	}
 	t.Parallel()
 	collector := &tracetest.Collector{}
 	collected := httptest.NewServer(collector)

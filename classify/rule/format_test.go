@@ -156,7 +156,11 @@ func (g generator) field(list ...Field) Field { return list[g.IntN(len(list))] }
 
 func TestFormat_ParseRestoresRule(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
-	for range 10_000 {
+	rules := 10_000
+	if testing.Short() {
+		rules = 2_000
+	}
+	for range rules {
 		want := g.rule()
 		text := Format(want)
 		set, err := Parse([]byte(text + "for all\nfact known when x\nfact also-known when x\n"))

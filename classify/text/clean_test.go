@@ -141,9 +141,13 @@ func BenchmarkPrepare(b *testing.B) {
 
 func TestClean_ConcurrentUse(t *testing.T) {
 	var done sync.WaitGroup
+	sizes := 200
+	if testing.Short() {
+		sizes = 60
+	}
 	for i := range 8 {
 		done.Go(func() {
-			for j := range 200 {
+			for j := range sizes {
 				want := strings.TrimSpace(strings.Repeat(fmt.Sprintf("w%d-%d ", i, j), 1+j*j/2))
 				got := clean("<div><p>"+want+"</p>", nil)
 				if got.Text != want || got.HTML != "<div><p>"+want+"</p></div>" {

@@ -18,14 +18,10 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch searches an index of 50,000 generated items, 10,000 with -short.
+// BenchmarkSearch searches an index of 50,000 generated items.
 func BenchmarkSearch(b *testing.B) {
 	x, made := open(b, newOptions(b)), indextest.NewItemGenerator(1)
-	rounds := 10
-	if testing.Short() {
-		rounds = 2
-	}
-	for range rounds {
+	for range 10 {
 		if err := x.Put(b.Context(), made.Items(5000)...); err != nil {
 			b.Fatal(err)
 		}

@@ -77,9 +77,7 @@ func TestFilter_EscapesValues(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	if server == nil {
-		f.Skip("NOT TESTED on Meilisearch, which is not installed: run tests/engines/install")
-	}
+	needServer(f)
 	for _, value := range injections {
 		f.Add(value)
 	}

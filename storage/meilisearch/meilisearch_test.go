@@ -2,6 +2,7 @@ package meilisearch
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -13,10 +14,18 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// server is shared by the tests, each with its own index; nil if Meilisearch is not installed.
-var server *engines.Meilisearch
+// server is shared by the tests, each with its own index. It is nil if Meilisearch is not installed, and in short
+// tests; absent contains the reason.
+var (
+	server *engines.Meilisearch
+	absent error
+)
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		absent = errors.New("skipped by -short")
+		os.Exit(m.Run())
+	}
 	os.Exit(withServer(m.Run))
 }
 
@@ -28,6 +37,7 @@ func withServer(run func() int) int {
 	defer os.RemoveAll(dir)
 	server, err = engines.StartMeilisearch(dir)
 	if errors.Is(err, os.ErrNotExist) {
+		absent = fmt.Errorf("%w: run tests/engines/install", err)
 		return run()
 	}
 	if err != nil {
@@ -40,12 +50,18 @@ func withServer(run func() int) int {
 // indexCount is the number of indexes created by tests.
 var indexCount atomic.Int64
 
+// needServer skips the test without a server.
+func needServer(t testing.TB) {
+	t.Helper()
+	if server == nil {
+		t.Skipf("NOT TESTED on Meilisearch: %v", absent)
+	}
+}
+
 // newOptions returns options of a new index, and skips the test without a server.
 func newOptions(t testing.TB) Options {
 	t.Helper()
-	if server == nil {
-		t.Skip("NOT TESTED on Meilisearch, which is not installed: run tests/engines/install")
-	}
+	needServer(t)
 	return Options{URL: server.URL(), Key: server.Key(), name: fmt.Sprint("items", indexCount.Add(1))}
 }
 
@@ -60,9 +76,7 @@ func open(t testing.TB, options Options) *Index {
 }
 
 func TestIndex(t *testing.T) {
-	if server == nil {
-		newOptions(t)
-	}
+	needServer(t)
 	indextest.TestIndex(t, func(t *testing.T) storage.Index {
 		x, err := Open(t.Context(), newOptions(t))
 		if err != nil {

@@ -292,7 +292,7 @@ func stampsAfterRestart(t *testing.T, x *Index, after string) []storage.Stamp {
 }
 
 func TestPut_KilledServerLosesNothing(t *testing.T) {
-	newOptions(t)
+	needServer(t)
 	m := engines.NewMeilisearch(t)
 	x := open(t, Options{URL: m.URL(), Key: m.Key()})
 	var put []string

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -16,8 +17,8 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// server is shared by all tests that do not stop it. It is nil if PostgreSQL is not installed; absent
-// contains the reason.
+// server is shared by all tests that do not stop it. It is nil if PostgreSQL is not installed, and in short
+// tests; absent contains the reason.
 var (
 	server *engines.Postgres
 	absent error
@@ -26,6 +27,10 @@ var (
 func TestMain(m *testing.M) { os.Exit(testAll(m)) }
 
 func testAll(m *testing.M) int {
+	if flag.Parse(); testing.Short() {
+		absent = errors.New("skipped by -short")
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "feedmesh-postgres-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

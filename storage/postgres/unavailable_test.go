@@ -131,9 +131,6 @@ func wantBatches(t *testing.T, s *Store, feedID string, n int64) int64 {
 }
 
 func TestUnavailable_ServerRestartLosesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	if server == nil {
 		t.Skipf("NOT TESTED on PostgreSQL: %v", absent)
 	}

@@ -57,7 +57,11 @@ func TestKill_MoveFeedIsAtomic(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeStore(t, s)
-	for range 6 {
+	kills := 6
+	if testing.Short() {
+		kills = 1
+	}
+	for range kills {
 		killAfter(t, moverEnv, path, 2, rand.N(200*time.Millisecond))
 		s := open(t, path)
 		now, err := s.ResolveFeed(ctx, first.ID)

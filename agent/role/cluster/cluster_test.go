@@ -102,7 +102,11 @@ func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
 func TestTakeOver_PlacesLikeItsPredecessor(t *testing.T) {
 	feeds := []string{"a", "b", "c", "d"}
 	store := enginetest.Store(t)
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var added []storage.Feed
 		for _, id := range feeds {

@@ -66,6 +66,9 @@ func TestCluster_ChangedItemKeepsItsPlacement(t *testing.T) {
 }
 
 func TestCluster_TenThousandEqualItemsAreOneEvent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: takes a second")
+	}
 	n := newPipelineFixture(t)
 	var list []storage.Item
 	for i := range 10_000 {

@@ -100,6 +100,9 @@ func TestFeedFacets_CountByState(t *testing.T) {
 
 // If a state has more feeds than a query can name, the feeds of the store are scanned.
 func TestFindFeeds_PagesOfLargeState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: lists thousands of feeds")
+	}
 	t.Parallel()
 	w := newTestbed(t)
 	var feeds []storage.Feed

@@ -134,6 +134,9 @@ func cpuTime(t testing.TB) time.Duration {
 
 // TestParse_BombsCostLittle parses each bomb at a bounded cost: 200 ms, or five times that on a busy machine.
 func TestParse_BombsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: parses megabytes for seconds")
+	}
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			body := []byte(b.make())

@@ -50,6 +50,9 @@ func TestParser_ReadsASoundFeedLikeOurs(t *testing.T) {
 }
 
 func TestParser_StopsGofeedAtItsMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: allocates for seconds")
+	}
 	var bomb strings.Builder
 	bomb.WriteString("<rss><channel>")
 	for i := range 20_000 {
