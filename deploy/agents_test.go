@@ -125,7 +125,7 @@ func TestLeafNode_CrawlerResumesAfterCut(t *testing.T) {
 	for range 3 {
 		farm.Publish()
 		link.cut()
-		time.Sleep(time.Second)
+		wait(t, "the leaf node has lost the hub", func() bool { return leaf.NumLeafNodes() == 0 })
 		farm.Publish() // while the link is cut
 		link.mend()
 		searchable(t, home, farm)

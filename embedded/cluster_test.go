@@ -1,10 +1,13 @@
 package embedded
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,12 +95,30 @@ func TestCluster_ToleratesLossOfOneServer(t *testing.T) {
 	}
 }
 
+// rejections counts the log lines about rejected servers.
+type rejections struct{ atomic.Int32 }
+
+func (r *rejections) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("authentication error")) {
+		r.Add(1)
+	}
+	return len(line), nil
+}
+
 func TestCluster_RejectsWrongSecret(t *testing.T) {
 	t.Parallel()
 	addrs := addresses(t, 2)
-	inside := start(t, member(t.TempDir(), "s3cret", addrs[0], addrs[1]))
+	var rejected rejections
+	o := member(t.TempDir(), "s3cret", addrs[0], addrs[1])
+	o.Log = slog.New(slog.NewTextHandler(&rejected, nil))
+	inside := start(t, o)
 	start(t, member(t.TempDir(), "guess", addrs[1], addrs[0]))
-	time.Sleep(2 * time.Second)
+	eventually(t, "the other server is rejected, and again when it retries", func() error {
+		if n := rejected.Load(); n < 3 {
+			return fmt.Errorf("rejected %d times", n)
+		}
+		return nil
+	})
 	if n := inside.nats.NumRoutes(); n != 0 {
 		t.Errorf("got %d routes, want none", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,9 +155,12 @@ func TestBatch_SettlesAfterFollowUpsAreStored(t *testing.T) {
 	for i := range 10 {
 		publish(t, m, job{Name: fmt.Sprint(i)})
 	}
-	r.serveBatch(m, 10, follow(m))
-	// This takes several times AckWait.
-	time.Sleep(2500 * time.Millisecond)
+	var calls atomic.Int32
+	r.serveBatch(m, 10, mesh.ActorFunc[job](func(ctx context.Context, j job) error {
+		calls.Add(1)
+		return follow(m)(ctx, j)
+	}))
+	eventually(t, "the batch has failed and is delivered again", func() bool { return calls.Load() > 10 })
 	if n := pendingCount(t, m, "index"); n != 10 {
 		t.Errorf("got %d tasks on the queue, want all 10 while the next queue is full", n)
 	}
