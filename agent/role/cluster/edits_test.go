@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/storage"
 	"feedmesh/subjects"
+	"feedmesh/tests/cputime"
 )
 
 func TestCluster_ItemsOnOneSubjectAreAStory(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCluster_TenThousandEqualItemsAreOneEvent(t *testing.T) {
 	for i := range 10_000 {
 		list = append(list, storage.Item{Key: fmt.Sprint(i), Title: "We are hiring engineers for our new office in Berlin"})
 	}
-	began := cpuTime(t)
+	began := cputime.Used(t)
 	items := n.put("broken.example", list...)
 	events := map[string]bool{}
 	for _, i := range items {
@@ -83,18 +83,9 @@ func TestCluster_TenThousandEqualItemsAreOneEvent(t *testing.T) {
 	if len(events) != 1 {
 		t.Errorf("got %d events, want one", len(events))
 	}
-	if took := cpuTime(t) - began; took > 30*time.Second {
+	if took := cputime.Used(t) - began; took > 30*time.Second {
 		t.Errorf("took %v of CPU time, want 30 s at most", took)
 	}
-}
-
-// cpuTime returns the user CPU time of this process, which other processes do not change.
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano())
 }
 
 func TestApplyEdit_SplitPersists(t *testing.T) {

@@ -258,7 +258,7 @@ func TestStreams_UnreadAreLimitedAndEnd(t *testing.T) {
 		t.Errorf("they hold %d MB", held>>20)
 	}
 	begun := time.Now()
-	if status, conn, err := pipes.request("/livez", ""); err != nil || status != 200 || time.Since(begun) > 5*time.Second {
+	if status, conn, err := pipes.request("/livez", ""); err != nil || status != 200 || time.Since(begun) > sse.WriteTimeout-time.Second {
 		t.Errorf("another client: got %d, %v after %v; want to be served", status, err, time.Since(begun))
 	} else {
 		conn.Close()

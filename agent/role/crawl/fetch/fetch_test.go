@@ -273,7 +273,7 @@ func TestFetch_TimeoutIsReported(t *testing.T) {
 			if got, want := e.Error(), "no complete response within 200ms"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
-			if took := time.Since(began); took > limit+3*time.Second {
+			if took := time.Since(began); took > limit+20*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})

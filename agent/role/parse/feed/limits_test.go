@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"feedmesh/tests/cputime"
 )
 
 // maxSpent bounds the bytes that a hostile document may allocate in total, garbage included.
@@ -123,15 +124,6 @@ var bombs = []bomb{
 	{"JSON tags", func() string { return `{"items":[{"id":1,"tags":[""` + strings.Repeat(`,""`, 3_000_000) + `]}]}` }, "", 1},
 }
 
-// cpuTime returns the user CPU time of this process.
-func cpuTime(t testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano())
-}
-
 // TestParse_BombsCostLittle parses each bomb at a bounded cost: 200 ms, or five times that on a busy machine.
 func TestParse_BombsCostLittle(t *testing.T) {
 	if testing.Short() {
@@ -142,9 +134,9 @@ func TestParse_BombsCostLittle(t *testing.T) {
 			body := []byte(b.make())
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := cpuTime(t)
+			start := cputime.Used(t)
 			doc, err := Parse(body, "", "")
-			took := cpuTime(t) - start
+			took := cputime.Used(t) - start
 			runtime.ReadMemStats(&after)
 			checkInvariants(t, b.name, doc, err)
 			var got *Error
