@@ -16,7 +16,7 @@ func Mounts(s *service.Service, login greader.Login) map[string]http.Handler {
 	reader := greader.Handler(s, login)
 	return map[string]http.Handler{
 		"/":          console.Handler(s),
-		"/outputs/":  output.Handler(s),
+		output.Path:  output.Handler(s),
 		"/reader/":   reader,
 		"/accounts/": reader,
 	}

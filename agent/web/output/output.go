@@ -31,17 +31,20 @@ const (
 
 type outputs struct{ *service.Service }
 
-// Handler returns a handler for paths under /outputs/. Its requests are authenticated already.
+// Path is the prefix of the paths of outputs.
+const Path = "/outputs/"
+
+// Handler returns a handler for paths under [Path]. Its requests are authenticated already.
 func Handler(s *service.Service) http.Handler {
 	o := &outputs{s}
 	mux := http.NewServeMux()
 	for ending, f := range formats {
-		mux.HandleFunc("GET /outputs/search."+ending, o.serve(f, o.search))
-		mux.HandleFunc("GET /outputs/stories."+ending, o.serve(f, o.stories))
-		mux.HandleFunc("GET /outputs/tag."+ending, o.serve(f, o.byTag))
+		mux.HandleFunc("GET "+Path+"search."+ending, o.serve(f, o.search))
+		mux.HandleFunc("GET "+Path+"stories."+ending, o.serve(f, o.stories))
+		mux.HandleFunc("GET "+Path+"tag."+ending, o.serve(f, o.byTag))
 	}
-	mux.HandleFunc("GET /outputs/searches/{file}", o.saved)
-	mux.HandleFunc("/outputs/", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+Path+"searches/{file}", o.saved)
+	mux.HandleFunc(Path, func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and searches/NAME, each with " + endings})
 	})
 	return mux

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/output"
 )
 
 // allowOrigin lets pages of the configured origins read public operations: those that a client of scope
@@ -48,7 +49,7 @@ func (g *guard) allowOrigin(w http.ResponseWriter, r *http.Request, pattern stri
 
 // isPublic reports whether a client of scope search may call the operation or read the output of a pattern.
 func (g *guard) isPublic(pattern string) bool {
-	return g.scopes[pattern] == access.Search || strings.HasPrefix(pathOf(pattern), outputsPath)
+	return g.scopes[pattern] == access.Search || strings.HasPrefix(pathOf(pattern), output.Path)
 }
 
 // allows reports whether the configured origins include an origin.

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/output"
 )
 
 // A guard authenticates and authorizes every request: a token must have the needed scope. Without a token in
@@ -82,7 +83,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.Request, *denial) {
 	secret, shown := access.FromRequest(r)
 	inAddress := false
-	if !shown && strings.HasPrefix(pathOf(pattern), outputsPath) {
+	if !shown && strings.HasPrefix(pathOf(pattern), output.Path) {
 		secret, r = tokenOf(r)
 		shown, inAddress = secret != "", secret != ""
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/output"
 )
 
 func TestRateLimit_RetryAfter(t *testing.T) {
@@ -55,7 +56,7 @@ func TestGuard_TokenInURLRequiresSearchScope(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t, withOwner)
 	seen := ""
-	web := w.serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.URL.String() + " " + r.RequestURI }), "GET "+outputsPath)
+	web := w.serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.URL.String() + " " + r.RequestURI }), "GET "+output.Path)
 	search, read := w.secret(t, access.Search), w.secret(t, access.Read)
 	for path, want := range map[string]int{
 		"/outputs/search.atom?q=kernel&token=" + search: 200, "/outputs/search.atom?token=" + search: 200,

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/output"
 )
 
 // prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.
@@ -17,14 +18,12 @@ var prefixScopes = []struct {
 	{"/api/", access.Search}, // answers 404
 	{"/openapi", access.Search},
 	{"/schemas/", access.Search},
-	{outputsPath, access.Search},
+	{output.Path, access.Search},
 	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
 	{"/readyz", access.Read},
 	{"/metrics", access.Read},
 	{"/debug/", access.Admin},
 }
-
-const outputsPath = "/outputs/"
 
 // adminPages are the path prefixes of pages whose forms require admin.
 var adminPages = []string{"/rules", "/mesh"}
