@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -34,6 +35,7 @@ type Mesh struct {
 	Draining bool  // each call of Depths finds one task less in every queue
 
 	Loads     int                // calls of LoadStates
+	Decisions []string           // on quarantined tasks, such as "replay 3" and "drop 4"
 	Published []subjects.Message // complete when the requests that publish have been answered
 	mu        sync.Mutex         // guards Published and Queues
 }
@@ -176,16 +178,17 @@ func (m *Mesh) QuarantinedTask(_ context.Context, seq uint64) (subjects.Quaranti
 	return q, m.Broken
 }
 
-// Replay removes a task, as if it had been published again.
-func (m *Mesh) Replay(ctx context.Context, seq uint64) error {
-	return m.DeleteQuarantined(ctx, seq)
-}
+// Replay removes a task, as if it had been published again, or returns [mesh.ErrNoTask].
+func (m *Mesh) Replay(_ context.Context, seq uint64) error { return m.decide("replay", seq) }
 
 // DeleteQuarantined removes a task, or returns [mesh.ErrNoTask].
-func (m *Mesh) DeleteQuarantined(_ context.Context, seq uint64) error {
+func (m *Mesh) DeleteQuarantined(_ context.Context, seq uint64) error { return m.decide("drop", seq) }
+
+func (m *Mesh) decide(what string, seq uint64) error {
 	if _, is := m.Tasks[seq]; !is {
 		return mesh.ErrNoTask
 	}
 	delete(m.Tasks, seq)
+	m.Decisions = append(m.Decisions, fmt.Sprint(what, " ", seq))
 	return m.Broken
 }

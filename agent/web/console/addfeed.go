@@ -32,12 +32,12 @@ type candidate struct {
 
 // find looks for feeds at the submitted URL.
 func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
-	address, now := formValue(w, r, "url"), c.now()
+	address, now := formValue(w, r, "url"), c.Now()
 	if address == "" {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 		return
 	}
-	found, err := c.source.Discover(r.Context(), address)
+	found, err := c.Discovery.Find(r.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address}})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
@@ -57,7 +57,7 @@ func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
 
 // add adds a feed and redirects to its page.
 func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
-	added, err := c.source.AddFeeds(r.Context(), []string{formValue(w, r, "url")}, nil)
+	added, err := c.Feeds.Add(r.Context(), wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{formValue(w, r, "url")}}})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
@@ -76,7 +76,7 @@ func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
 // refresh requests a poll of a feed and redirects to its page.
 func (c feedPages) refresh(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	err := c.source.RefreshFeed(r.Context(), id)
+	_, err := c.Feeds.Refresh(r.Context(), wire.ByID{ID: id})
 	if !c.handleError(w, r, err, "The schedule", c.noFeed) {
 		http.Redirect(w, r, feedPath(id), http.StatusSeeOther)
 	}

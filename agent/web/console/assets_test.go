@@ -5,16 +5,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestAssets_AreImmutable(t *testing.T) {
+	s := newSite(t)
 	all := map[string]string{sheet.Path: "text/css; charset=utf-8"}
 	for _, script := range scripts {
 		all[script.Path] = "text/javascript; charset=utf-8"
 	}
 	for path, kind := range all {
-		r := serve(hostile(), "GET", path)
+		r := serve(s, "GET", path)
 		if got, want := r.Header.Get("Cache-Control"), "public, max-age=31536000, immutable"; r.StatusCode != 200 || got != want {
 			t.Errorf("%s: status %d, Cache-Control %q, want 200 and %q", path, r.StatusCode, got, want)
 		}
@@ -24,7 +24,7 @@ func TestAssets_AreImmutable(t *testing.T) {
 		again := httptest.NewRequest("GET", path, nil)
 		again.Header.Set("If-None-Match", r.Header.Get("ETag"))
 		w := httptest.NewRecorder()
-		handler(hostile(), time.Now).ServeHTTP(w, again)
+		Handler(s.Service).ServeHTTP(w, again)
 		if w.Code != http.StatusNotModified {
 			t.Errorf("%s asked again: status %d, want 304", path, w.Code)
 		}
@@ -32,7 +32,7 @@ func TestAssets_AreImmutable(t *testing.T) {
 }
 
 func TestAssets_IconPath(t *testing.T) {
-	if r := serve(hostile(), "GET", "/favicon.ico"); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" {
+	if r := serve(newSite(t), "GET", "/favicon.ico"); r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("status %d, type %q", r.StatusCode, r.Header.Get("Content-Type"))
 	}
 }

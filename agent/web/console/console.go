@@ -1,6 +1,6 @@
 // Package console serves the web pages: search, items, stories, feeds, rules, spam, statistics and the state
-// of the mesh. [Handler] returns the handler, which reads from a [Source]. Pages work without scripts, and a
-// URL contains the whole state of a search.
+// of the mesh. [Handler] returns the handler of all pages. They work without scripts, and a URL contains the
+// whole state of a search.
 package console
 
 import (
@@ -13,34 +13,13 @@ import (
 	"feedmesh/agent/service"
 )
 
-// A Source provides the data of the pages; [service.Service] implements it. Its methods return
-// [storage.ErrNotFound] for a missing item, story or feed, [storage.ErrBadCursor] for a cursor of another
-// list, and a [service.Error] for an operation that is not possible. They may be called concurrently.
-type Source interface {
-	searchSource
-	savedSource
-	itemSource
-	storySource
-	feedSource
-	importSource
-	statusSource
-	meshSource
-	statisticsSource
-	spamSource
-	ruleSource
-}
-
-// pageTimeout is the timeout of requests to the source for a page.
+// pageTimeout is the timeout of the requests for a page.
 const pageTimeout = 10 * time.Second
 
 // Handler returns the handler of all pages; it answers unregistered paths with 404. Forms change data: the
-// caller must reject cross-site requests, as [service.Service] does.
+// caller must reject cross-site requests, as package rest does.
 func Handler(s *service.Service) http.Handler {
-	return handler(adapter{s}, time.Now)
-}
-
-func handler(source Source, now func() time.Time) http.Handler {
-	c := &console{source: source, now: now}
+	c := &console{Service: s}
 	mux := http.NewServeMux()
 	searchPages{c}.searchRoutes(mux)
 	searchPages{c}.savedRoutes(mux)
@@ -64,8 +43,7 @@ func handler(source Source, now func() time.Time) http.Handler {
 
 // A console has what all pages share.
 type console struct {
-	source      Source
-	now         func() time.Time
+	*service.Service
 	statusCache statusCache
 }
 
@@ -152,12 +130,12 @@ func (c *console) notFound(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// showUnavailable responds with 503: the source failed.
+// showUnavailable responds with 503: the service failed.
 func (c *console) showUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
 	c.showMessage(w, r, http.StatusServiceUnavailable, failure(r, err, what))
 }
 
-// failure returns the message for a failed source. It names the component, but not the error, which is for
+// failure returns the message for a failed service. It names the component, but not the error, which is for
 // operators and reported by /readyz.
 func failure(r *http.Request, err error, what string) message {
 	m := message{

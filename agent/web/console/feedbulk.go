@@ -47,7 +47,7 @@ func (c feedPages) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	confirm := r.PostForm.Get("sure") == "" && (b.Filter != nil || b.Action == wire.ActionRemove)
 	b.DryRun = confirm
-	done, err := c.source.ChangeFeeds(r.Context(), b)
+	done, err := c.Bulk.Change(r.Context(), wire.ChangeFeedsRequest{Body: b})
 	switch kind := service.KindOf(err); {
 	case kind == service.KindInvalid, errors.Is(err, storage.ErrBadCursor):
 		c.badBulk(w, r, "Select feeds and an action. To tag or untag, enter the tags.")

@@ -70,12 +70,12 @@ func (c feedPages) feed(w http.ResponseWriter, r *http.Request) {
 
 // readFeed returns the feed of a request. If it fails it has written the response.
 func (c feedPages) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
-	f, err := c.source.Feed(r.Context(), r.PathValue("id"))
+	f, err := c.Feeds.Get(r.Context(), wire.ByID{ID: r.PathValue("id")})
 	return f, !c.handleError(w, r, err, "The feed", c.noFeed)
 }
 
 func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, f wire.Feed, settings feedSettings) {
-	now := c.now()
+	now := c.Now()
 	row := rowOf(f, now)
 	main := feedPage{
 		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language(f.Language),
@@ -99,7 +99,7 @@ func (c feedPages) setFeed(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	change, shown, err := readChange(r)
 	if err == nil {
-		_, err = c.source.SetFeed(r.Context(), r.PathValue("id"), change)
+		_, err = c.Feeds.Set(r.Context(), wire.SetFeedRequest{ID: r.PathValue("id"), Body: change})
 	}
 	var wrong *service.Error
 	switch {
@@ -196,7 +196,7 @@ func (c feedPages) testFeed(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	result, err := c.source.TestFetch(r.Context(), wire.FetchTestRequest{Feed: f.ID, Compare: true})
+	result, err := c.FetchTests.Run(r.Context(), wire.TestFetchRequest{Body: wire.FetchTestRequest{Feed: f.ID, Compare: true}})
 	if service.KindOf(err) == service.KindBusy {
 		c.showMessage(w, r, http.StatusTooManyRequests, message{
 			Heading: "Another test is running", Text: []string{"Retry when it has finished."},
@@ -208,9 +208,9 @@ func (c feedPages) testFeed(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	main := fetchTestPage{FetchTest: result, Feed: rowOf(f, c.now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: result.Error == "", Entries: int64(result.Entries)}
+	main := fetchTestPage{FetchTest: result, Feed: rowOf(f, c.Now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: result.Error == "", Entries: int64(result.Entries)}
 	for _, e := range result.First {
-		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), newTimestamp(e.Published, c.now())})
+		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), newTimestamp(e.Published, c.Now())})
 	}
 	c.render(w, r, http.StatusOK, "feed-test", page{Title: "Test of " + main.Feed, Here: feedsPath, Main: main})
 }
@@ -226,13 +226,13 @@ func (c feedPages) confirmRemove(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	row := rowOf(f, c.now())
+	row := rowOf(f, c.Now())
 	c.render(w, r, http.StatusOK, "feed-remove", page{Title: "Remove " + row.Title, Here: feedsPath,
 		Main: removePage{row.Title, row.URL, row.URL + "/remove", f.Items}})
 }
 
 func (c feedPages) removeFeed(w http.ResponseWriter, r *http.Request) {
-	err := c.source.RemoveFeed(r.Context(), r.PathValue("id"))
+	_, err := c.Feeds.Remove(r.Context(), wire.ByID{ID: r.PathValue("id")})
 	if !c.handleError(w, r, err, "The store", c.noFeed) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 	}

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,21 +11,6 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A feedSource provides feeds. Its methods return [storage.ErrNotFound] for a missing feed and a
-// [service.Error] for invalid settings.
-type feedSource interface {
-	FindFeeds(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, error)
-	FeedFacets(ctx context.Context) (wire.FeedFacets, error)
-	ChangeFeeds(ctx context.Context, b wire.BulkChange) (wire.BulkResult, error)
-	Feed(ctx context.Context, id string) (wire.Feed, error)
-	SetFeed(ctx context.Context, id string, change wire.FeedChange) (wire.Feed, error)
-	TestFetch(ctx context.Context, in wire.FetchTestRequest) (wire.FetchTest, error)
-	RemoveFeed(ctx context.Context, id string) error
-	Discover(ctx context.Context, address string) (wire.Discovery, error)
-	AddFeeds(ctx context.Context, urls, tags []string) (wire.ImportResults, error)
-	RefreshFeed(ctx context.Context, id string) error
-}
 
 func (c feedPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(feedsPath, c.feeds)
@@ -145,7 +129,7 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
 	}
-	found, err := c.source.FindFeeds(r.Context(), wire.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
+	found, err := c.Feeds.List(r.Context(), wire.FeedSearch{FeedFilter: s.filter(), Sort: s.sort(), After: s["after"], Limit: feedsOnPage, Count: true})
 	if errors.Is(err, storage.ErrBadCursor) {
 		c.badAddress(w, r, badFeedsHeading, err, toFeeds)
 		return
@@ -169,7 +153,7 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if facets, err := c.source.FeedFacets(r.Context()); err == nil { // filters are optional
+	if facets, err := c.Feeds.Facets(r.Context(), wire.None{}); err == nil { // filters are optional
 		main.Filters = s.filters(facets)
 	}
 	if s["after"] != "" {
@@ -179,7 +163,7 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		main.Next = s.with("after", found.Next)
 	}
 	for _, f := range found.Feeds {
-		main.Feeds = append(main.Feeds, s.row(f, c.now()))
+		main.Feeds = append(main.Feeds, s.row(f, c.Now()))
 	}
 	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
 }

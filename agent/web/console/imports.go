@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -15,16 +14,6 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// An importSource imports lists of feeds. StartImport returns an error of [service.KindInvalid] for an invalid
-// list and of [service.KindBusy] if too many imports wait.
-type importSource interface {
-	StartImport(ctx context.Context, name string, list []byte) (wire.Import, error)
-	Imports(ctx context.Context) (wire.Imports, error)
-	Import(ctx context.Context, id string) (wire.Import, error)
-	ImportLines(ctx context.Context, q wire.ImportSearch) (wire.ImportPage, error)
-	CancelImport(ctx context.Context, id string) (wire.Import, error)
-}
 
 const importsPath = "/imports"
 
@@ -48,7 +37,7 @@ type importRow struct {
 
 func (c importPages) importRow(imp wire.Import) importRow {
 	row := importRow{
-		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.now()), Finished: newTimestamp(imp.Finished, c.now()),
+		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.Now()), Finished: newTimestamp(imp.Finished, c.Now()),
 		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
 		Left: int64(imp.Total - imp.Done), Running: imp.Finished.IsZero(), Ending: imp.Finished.IsZero() && imp.Cancel,
 	}
@@ -59,7 +48,7 @@ func (c importPages) importRow(imp wire.Import) importRow {
 }
 
 func (c importPages) imports(w http.ResponseWriter, r *http.Request) {
-	all, err := c.source.Imports(r.Context())
+	all, err := c.Imports.List(r.Context(), wire.None{})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The list of imports")
 		return
@@ -80,7 +69,7 @@ func (c importPages) beginImport(w http.ResponseWriter, r *http.Request) {
 	}
 	var imp wire.Import
 	if err == nil {
-		imp, err = c.source.StartImport(r.Context(), name, list)
+		imp, err = c.Imports.Start(r.Context(), wire.ImportFeedsRequest{Name: name, RawBody: list})
 	}
 	var large *http.MaxBytesError
 	switch kind := service.KindOf(err); {
@@ -177,7 +166,7 @@ func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 		c.badAddress(w, r, "Invalid page of this import", err, choice{Label: "All imports", URL: importsPath})
 		return
 	}
-	imp, err := c.source.Import(r.Context(), r.PathValue("id"))
+	imp, err := c.Imports.Get(r.Context(), wire.ByID{ID: r.PathValue("id")})
 	if errors.Is(err, storage.ErrNotFound) {
 		c.noImport(w, r)
 		return
@@ -185,7 +174,7 @@ func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 	after, _ := strconv.Atoi(s["after"])
 	var found wire.ImportPage
 	if err == nil {
-		found, err = c.source.ImportLines(r.Context(), wire.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
+		found, err = c.Imports.Lines(r.Context(), wire.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
 	}
 	if err != nil {
 		c.showUnavailable(w, r, err, "The import")
@@ -233,7 +222,7 @@ func (c importPages) noImport(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c importPages) cancelImport(w http.ResponseWriter, r *http.Request) {
-	imp, err := c.source.CancelImport(r.Context(), r.PathValue("id"))
+	imp, err := c.Imports.Cancel(r.Context(), wire.ByID{ID: r.PathValue("id")})
 	if !c.handleError(w, r, err, "The store", c.noImport) {
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	}

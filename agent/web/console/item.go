@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"html/template"
 	"net/http"
@@ -14,18 +13,6 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// An itemSource provides items and applies manual edits. Its methods return [storage.ErrNotFound] for a
-// missing item.
-type itemSource interface {
-	Item(ctx context.Context, id string) (wire.ItemView, error)
-	SetSpam(ctx context.Context, id string, is bool) (wire.ItemView, error)
-	Duplicates(ctx context.Context, id string) (wire.Duplicates, error)
-	Related(ctx context.Context, id string, limit int) (wire.Related, error)
-	Similar(ctx context.Context, id string, limit int) (wire.Similar, error)
-	LabelItem(ctx context.Context, id string, said wire.Correction) (wire.ItemView, error)
-	ClearDuplicate(ctx context.Context, id string) (wire.Duplicates, error)
-}
 
 func (c itemPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/items/{id}", c.item)
@@ -121,25 +108,25 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	}
-	item, err := c.source.Item(r.Context(), id)
+	item, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
 	if c.handleError(w, r, err, "The store", c.noItem) {
 		return
 	}
-	same, err := c.source.Duplicates(r.Context(), id)
+	same, err := c.Duplicates.List(r.Context(), wire.ByID{ID: id})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	related, err := c.source.Related(r.Context(), id, maxRelated)
+	related, err := c.Stories.Related(r.Context(), wire.ListRelatedRequest{ID: id, Limit: maxRelated})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	main := c.view(item)
-	main.addRelated(same, related, c.now())
+	main.addRelated(same, related, c.Now())
 	// Without the index the page has no similar items.
-	if like, err := c.source.Similar(r.Context(), id, maxSimilar); err == nil {
-		main.addSimilar(like.Items, c.now())
+	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: id, Limit: maxSimilar}); err == nil {
+		main.addSimilar(like.Items, c.Now())
 	}
 	w.Header().Set("Content-Security-Policy", itemPolicy)
 	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Scripts: []string{"item.js"}, Main: main})
@@ -152,7 +139,7 @@ func (c itemPages) markSpam(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	}
-	_, err := c.source.SetSpam(r.Context(), id, is == "yes")
+	err := c.setSpam(r.Context(), id, is == "yes")
 	if !c.handleError(w, r, err, "The store", c.noItem) {
 		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
 	}
@@ -171,7 +158,7 @@ func (c itemPages) label(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	categories, topics := strings.Fields(r.PostFormValue("categories")), strings.Fields(r.PostFormValue("topics"))
-	_, err := c.source.LabelItem(r.Context(), id, wire.Correction{Categories: &categories, Topics: &topics})
+	_, err := c.Corrections.Label(r.Context(), wire.LabelItemRequest{ID: id, Body: wire.Correction{Categories: &categories, Topics: &topics}})
 	if errors.Is(err, storage.ErrNotFound) {
 		c.noItem(w, r)
 		return
@@ -186,7 +173,7 @@ func (c itemPages) differ(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	}
-	found, err := c.source.ClearDuplicate(r.Context(), id)
+	found, err := c.Duplicates.Clear(r.Context(), wire.ByID{ID: id})
 	c.redirectOrExplain(w, r, found.Pending, err, itemURL(id), itemURL(id))
 }
 
@@ -199,7 +186,7 @@ func (c itemPages) noItem(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c itemPages) view(item wire.ItemView) itemPage {
-	now := c.now()
+	now := c.Now()
 	p := itemPage{
 		URL:         itemURL(item.ID),
 		Title:       titleOrDefault(item.Title),

@@ -1,24 +1,50 @@
 package console
 
 import (
+	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"feedmesh/agent/service"
-	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
-func pagesOfItems() map[string]shown {
-	polite := hostile()
-	polite.items["evil"] = wire.ItemView{Item: storage.Item{URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"}}
+// hostileItems stores an item whose texts are hostile, its original in a story with a duplicate, and items enough for
+// a second page of results.
+func (s *site) hostileItems(t *testing.T) {
+	t.Helper()
+	item := storage.Item{
+		ID: "evil", URL: "javascript:alert(1)", Title: evil, Author: evil, Hash: "1",
+		HTML:    `<h1>Big</h1><p>Kept <b>bold</b></div></main><img src="https://a.example/i.png" alt="">`,
+		Excerpt: evil, Language: `en"><script>`, Categories: []string{evil, "databases"}, Topics: []string{evil},
+		Tags: []string{evil}, Reasons: []string{evil}, Published: noon.Add(-time.Hour), FirstSeen: noon, Updated: noon,
+		Assumed: "missing", DuplicateOf: "../status", DuplicateBy: "url", Spam: true, Partition: "en", EventID: "e1", StoryID: "evil", StoryReason: evil,
+	}
+	s.items(t, "evil", item)
+	item.Hash = "2" // the next revision
+	s.items(t, "evil", item)
+	items := make([]storage.Item, 45)
+	for n := range items {
+		items[n] = storage.Item{
+			ID: fmt.Sprint("i", n), Title: fmt.Sprint(evil, n), Excerpt: evil, URL: "javascript:alert(1)", Language: []string{"en", `en"><script>`}[n%2],
+			Categories: []string{fmt.Sprint(evil, n%12)}, Topics: []string{fmt.Sprint(evil, n%12)}, Published: noon.Add(-time.Duration(n+2) * 3 * time.Hour),
+		}
+	}
+	s.items(t, "many", append(items, storage.Item{ID: "marked", Title: "<b>" + evil + "&amp; sort", Language: "en", HTML: "<p>" + html.EscapeString(evil) + "</p>", Published: noon.Add(-time.Hour)})...)
+}
+
+func pagesOfItems(t *testing.T, all sites) map[string]shown {
+	polite := newSite(t)
+	polite.item(t, "f", storage.Item{ID: "evil", URL: "https://www.a.example/x?a=1&b=2", Title: "Plain"})
 	return map[string]shown{
-		"item":       {"/items/evil", 200, hostile()},
+		"item":       {"/items/evil", 200, all.hostile},
+		"original":   {"/items/evil2", 200, all.hostile},
 		"plain item": {"/items/evil", 200, polite},
-		"no item":    {"/items/none", 404, hostile()},
-		"long ID":    {"/items/" + strings.Repeat("a", 100), 404, hostile()},
-		"store down": {"/items/evil", 503, broken()},
+		"no item":    {"/items/none", 404, all.hostile},
+		"long ID":    {"/items/" + strings.Repeat("a", 100), 404, all.hostile},
+		"store down": {"/items/evil", 503, all.broken},
 	}
 }
 
@@ -28,7 +54,8 @@ func TestItemPage_LinksToWebOnly(t *testing.T) {
 		"javascript:alert(1)": false, "JaVaScRiPt://a.example/%0aalert(1)": false, "data:text/html,x": false,
 		"//a.example/": false, "/status": false, "": false, "https:": false, "ftp://a.example/": false,
 	} {
-		source := &fake{items: map[string]wire.ItemView{"i": {Item: storage.Item{URL: address}}}}
+		source := newSite(t)
+		source.item(t, "f", storage.Item{ID: "i", URL: address})
 		doc := parse(t, body(t, serve(source, "GET", "/items/i")))
 		got := false
 		for _, a := range elements(doc, "a") {
@@ -46,10 +73,11 @@ func TestItemPage_LinksToWebOnly(t *testing.T) {
 }
 
 func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
-	source := &fake{items: map[string]wire.ItemView{"i": {Item: storage.Item{
-		Comments: "https://a.example/talk?a=1&b=2", Source: evil,
+	source := newSite(t)
+	source.item(t, "f", storage.Item{
+		ID: "i", Comments: "https://a.example/talk?a=1&b=2", Source: evil,
 		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2"}},
-	}}}}
+	})
 	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
 	var links []string
 	for _, a := range elements(doc, "a") {
@@ -66,7 +94,7 @@ func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
 }
 
 func TestContent_StaysInContainer(t *testing.T) {
-	doc := parse(t, body(t, serve(hostile(), "GET", "/items/evil")))
+	doc := parse(t, body(t, serve(hostile(t), "GET", "/items/evil")))
 	if got := words(elements(doc, "h1")[0]); got != evil {
 		t.Errorf("the first heading is %q, not the title", got)
 	}
@@ -108,7 +136,7 @@ func TestContent_DeepNestingShownAsSource(t *testing.T) {
 }
 
 func TestItemPage_ShowsProvenance(t *testing.T) {
-	page := words(parse(t, body(t, serve(hostile(), "GET", "/items/evil"))))
+	page := words(parse(t, body(t, serve(hostile(t), "GET", "/items/evil"))))
 	for _, want := range []string{
 		"first seen 1 hour ago", "assumed: the feed gives no date", "29 Sep 2026, 11:00 UTC",
 		"duplicate of an earlier item. Same URL", "marked as spam",
@@ -121,46 +149,69 @@ func TestItemPage_ShowsProvenance(t *testing.T) {
 }
 
 func TestItemPage_MarkSpam(t *testing.T) {
-	source := &fake{items: map[string]wire.ItemView{"evil": {}}}
-	submitAll(t, source, []submission{
-		{"/items/evil/spam", "spam=yes", 303, "/items/evil"},
-		{"/items/evil/spam", "spam=no", 303, "/items/evil"},
-		{"/items/evil/spam", "spam=perhaps", 404, ""},
-		{"/items/none/spam", "spam=no", 404, ""},
-	})
-	if want := []string{"spam evil true", "spam evil false", "spam none false"}; !slices.Equal(source.done, want) {
-		t.Errorf("done is %q, want %q", source.done, want)
+	source := newSite(t)
+	source.item(t, "f", storage.Item{ID: "evil"})
+	for _, c := range []struct {
+		submission
+		spam bool // afterwards
+	}{
+		{submission{"/items/evil/spam", "spam=yes", 303, "/items/evil"}, true},
+		{submission{"/items/evil/spam", "spam=no", 303, "/items/evil"}, false},
+		{submission{"/items/evil/spam", "spam=perhaps", 404, ""}, false},
+		{submission{"/items/none/spam", "spam=no", 404, ""}, false},
+	} {
+		submitAll(t, source, []submission{c.submission})
+		if got := source.stored(t, "evil"); got.Spam != c.spam || !got.Corrected {
+			t.Errorf("%s: spam %v, corrected %v; want %v by a person", c.form, got.Spam, got.Corrected, c.spam)
+		}
+	}
+	if got := source.corrections(t); len(got) != 1 || *got[0].Spam {
+		t.Errorf("got %+v, want the last correction", got)
 	}
 }
 
+// corrections returns the stored corrections.
+func (s *site) corrections(t *testing.T) []storage.Correction {
+	t.Helper()
+	all, err := s.Store.Corrections(t.Context(), storage.Correction{}, 100)
+	must(t, err)
+	return all
+}
+
 func TestItemPage_CorrectLabels(t *testing.T) {
-	source := &fake{items: map[string]wire.ItemView{"i": {}}}
+	source := newSite(t)
+	source.item(t, "f", storage.Item{ID: "i", Topics: []string{"kernel"}})
 	submitAll(t, source, []submission{
 		{"/items/i/labels", "categories=databases++ai-ml&topics=", 303, "/items/i"},
 		{"/items/none/labels", "topics=kernel", 404, ""},
 		{"/items/" + strings.Repeat("a", 65) + "/labels", "", 404, ""},
 		{"/items/i/labels", "categories=databases&topics=" + strings.Repeat("a", maxForm), 409, ""},
 	})
-	if want := []string{`label i ["databases" "ai-ml"] []`, `label none [] ["kernel"]`}; !slices.Equal(source.done, want) {
-		t.Errorf("done is %q, want %q", source.done, want)
+	if got := source.stored(t, "i"); !slices.Equal(got.Categories, []string{"databases", "ai-ml"}) || len(got.Topics) != 0 || len(source.corrections(t)) != 1 {
+		t.Errorf("got categories %q, topics %q and the corrections %+v", got.Categories, got.Topics, source.corrections(t))
 	}
-	source.editErr = &service.Error{Kind: service.KindConflict, Message: "there are more than 3 categories"}
-	if got := submit(source, "/items/i/labels", "categories=a+b+c+d"); got.StatusCode != 409 || !strings.Contains(body(t, got), "There are more than 3 categories.") {
-		t.Error("why labels are refused is not told")
+	got := submit(source, "/items/i/labels", "categories=a+b+c+d")
+	if page := words(parse(t, body(t, got))); got.StatusCode != 409 || !strings.Contains(page, "The labels are invalid, nothing was changed: more than 3 categories are given.") {
+		t.Errorf("status %d, %q: why labels are refused is not told", got.StatusCode, page)
 	}
 }
 
 func TestItemPage_SimilarItemsListedOnce(t *testing.T) {
-	source := &fake{
-		items:      map[string]wire.ItemView{"i": {Item: storage.Item{ID: "i", DuplicateOf: "first"}}},
-		duplicates: wire.Duplicates{Items: []wire.ItemBrief{{ID: "d", Title: "Same"}}},
-		related:    wire.Related{Story: storage.Story{ID: "s", Items: 3}, Items: []wire.ItemBrief{{ID: "r", Title: "Related"}}},
+	source := newSite(t)
+	like := func(id string, i storage.Item) storage.Item {
+		i.ID, i.Title, i.HTML, i.Language, i.Partition, i.URL = id, "Like "+id, "<p>A new scheduler of the kernel for many cores is out.</p>", "en", "en", "https://www.b.example/"+id
+		return i
 	}
-	for _, id := range []string{"i", "first", "d", "r", "other"} {
-		source.similar = append(source.similar, wire.FoundItem{Item: storage.Item{ID: id, Title: "Like " + id, URL: "https://www.b.example/"}})
-	}
+	source.items(t, "f", like("first", storage.Item{}), like("i", storage.Item{DuplicateOf: "first", EventID: "e", StoryID: "s"}), like("d", storage.Item{DuplicateOf: "first"}),
+		like("r", storage.Item{EventID: "e", StoryID: "s"}), like("r2", storage.Item{EventID: "e", StoryID: "s"}), like("other", storage.Item{}))
 	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
-	if got := link(doc, "Like other"); got != "/items/other" || strings.Count(words(doc), "Like ") != 1 {
+	section := ""
+	for _, part := range elements(doc, "section") {
+		if strings.Contains(words(part), "Like other") {
+			section = words(part)
+		}
+	}
+	if got := link(doc, "Like other"); got != "/items/other" || strings.Count(section, "Like ") != 1 || strings.Count(words(doc), "Like d") != 1 || strings.Count(words(doc), "Like r ") != 1 {
 		t.Errorf("what is like it is at %q, in %s", got, words(doc))
 	}
 }

@@ -16,22 +16,11 @@ import (
 
 const meshPath = "/mesh"
 
-// A meshSource provides the state of the mesh and the quarantine. Its methods return [mesh.ErrNoTask] for a
-// missing task.
-type meshSource interface {
-	Readiness(ctx context.Context) []wire.Check
-	Quarantine(ctx context.Context, after uint64, limit int) (wire.QuarantinePage, error)
-	ReplayQuarantined(ctx context.Context, seq uint64) error
-	DropQuarantined(ctx context.Context, seq uint64) error
-	Proxies(ctx context.Context) (wire.Proxies, error)
-	Watch(ctx context.Context, client string) (<-chan wire.StreamEvent, error)
-}
-
 func (c meshPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(meshPath, c.mesh)
 	mux.HandleFunc(meshPath+eventsPath, c.meshEvents)
-	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/replay", c.decideTask(c.source.ReplayQuarantined))
-	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/drop", c.decideTask(c.source.DropQuarantined))
+	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/replay", c.decideTask(c.Quarantine.Replay))
+	mux.HandleFunc("POST "+meshPath+"/quarantine/{seq}/drop", c.decideTask(c.Quarantine.Drop))
 	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) { // former path of the page
 		http.Redirect(w, r, meshPath, http.StatusMovedPermanently)
 	})
@@ -71,8 +60,8 @@ const (
 
 // mesh shows the state of the mesh. Parts that fail are reported on the page; the others are still shown.
 func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
-	now := c.now()
-	status, err := c.statusCache.get(r.Context(), c.source, now)
+	now := c.Now()
+	status, err := c.status(r.Context())
 	if err != nil {
 		c.showUnavailable(w, r, err, "The mesh")
 		return
@@ -80,10 +69,10 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 	main := meshPage{Live: liveOf(status, now), Problems: status.Problems, Made: newTimestamp(now, now)}
 	ready, cancel := context.WithTimeout(r.Context(), readinessTimeout)
 	defer cancel()
-	main.Checks = c.source.Readiness(ready)
+	main.Checks = c.Status.Readiness(ready)
 	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // 0, the first page, if it is not a number
 	c.showQuarantine(r.Context(), &main, after, now)
-	proxies, err := c.source.Proxies(r.Context())
+	proxies, err := c.Proxies.List(r.Context(), wire.None{})
 	if err != nil {
 		main.Problems = append(main.Problems, "The proxies cannot be listed at the moment.")
 	}
@@ -99,7 +88,7 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 
 // showQuarantine adds a page of the quarantine.
 func (c meshPages) showQuarantine(ctx context.Context, main *meshPage, after uint64, now time.Time) {
-	tasks, err := c.source.Quarantine(ctx, after, tasksShown)
+	tasks, err := c.Quarantine.List(ctx, wire.QuarantineSearch{After: after, Limit: tasksShown})
 	if err != nil {
 		main.NoTasks = "The quarantine cannot be listed at the moment."
 		return
@@ -123,14 +112,14 @@ func (c meshPages) showQuarantine(ctx context.Context, main *meshPage, after uin
 }
 
 // decideTask returns a handler that applies an operation to a quarantined task.
-func (c meshPages) decideTask(do func(context.Context, uint64) error) http.HandlerFunc {
+func (c meshPages) decideTask(do func(context.Context, wire.BySeq) (wire.None, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 		if err != nil {
 			c.notFound(w, r)
 			return
 		}
-		if err := do(r.Context(), seq); err != nil {
+		if _, err := do(r.Context(), wire.BySeq{Seq: seq}); err != nil {
 			c.showError(w, r, err, "The mesh", choice{Label: "Quarantine", URL: meshPath + "#quarantine"})
 			return
 		}
@@ -142,7 +131,7 @@ func (c meshPages) decideTask(do func(context.Context, uint64) error) http.Handl
 func (c meshPages) meshEvents(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // closes the stream
-	events, err := c.source.Watch(ctx, access.From(ctx).Key(access.Address(r)))
+	events, err := c.Events.Watch(ctx, access.From(ctx).Key(access.Address(r)))
 	if err != nil {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
@@ -150,7 +139,7 @@ func (c meshPages) meshEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	sse.Send(w, r, events, func(event wire.StreamEvent) (string, any) {
 		if event.Status != nil {
-			return "state", liveOf(*event.Status, c.now())
+			return "state", liveOf(*event.Status, c.Now())
 		}
 		return "happened", map[string]string{"text": sentence(event.Event.Text), "at": event.Event.At.UTC().Format("15:04:05 UTC")}
 	})

@@ -76,7 +76,7 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
 		name = part
 		w.Header().Set(partHeader, part)
-	} else if status, err := c.statusCache.get(r.Context(), c.source, c.now()); err == nil {
+	} else if status, err := c.status(r.Context()); err == nil {
 		p.Foot = newFooter(status)
 	}
 	var b bytes.Buffer
@@ -145,11 +145,6 @@ func statusOf(err error) int {
 	return 0
 }
 
-// A statusSource provides the status of the mesh.
-type statusSource interface {
-	Status(ctx context.Context) (wire.Status, error)
-}
-
 // statusCache caches the mesh status, or the error, for statusMaxAge. Every page shows it and computing it is
 // expensive. The lock is held during a request, so concurrent pages share its result.
 type statusCache struct {
@@ -164,14 +159,19 @@ const (
 	statusTimeout = 2 * time.Second
 )
 
-func (s *statusCache) get(ctx context.Context, source Source, now time.Time) (wire.Status, error) {
+// status returns the cached status of the mesh.
+func (c *console) status(ctx context.Context) (wire.Status, error) {
+	return c.statusCache.get(ctx, c.Status, c.Now())
+}
+
+func (s *statusCache) get(ctx context.Context, from *service.Status, now time.Time) (wire.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken.IsZero() || now.Sub(s.taken) >= statusMaxAge {
 		// The result is cached for other pages, so the request is not cancelled with this one.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
 		defer cancel()
-		s.status, s.err = source.Status(ctx)
+		s.status, s.err = from.Get(ctx, wire.None{})
 		s.taken = now
 	}
 	return s.status, s.err

@@ -17,24 +17,6 @@ const rulesPath = "/rules"
 // rulePath returns the path of a rule set's page.
 func rulePath(name string) string { return rulesPath + "/" + url.PathEscape(name) }
 
-// A ruleSource provides rule sets, their versions and jobs.
-type ruleSource interface {
-	RuleSets(ctx context.Context) ([]wire.RuleSet, error)
-	RuleSetDetail(ctx context.Context, name string, version int64) (wire.RuleSetDetail, error)
-	RuleVersions(ctx context.Context, name string) ([]wire.RuleVersion, error)
-	CheckRules(ctx context.Context, name, text string) (wire.RuleCheck, error)
-	PutRules(ctx context.Context, name string, from int64, note, text string) (wire.SavedRules, error)
-	RestoreRules(ctx context.Context, name string, version int64) error
-	DiffRules(ctx context.Context, name string, from, to int64) (string, error)
-	ApplyRules(ctx context.Context, name string, version int64) (wire.Job, error)
-	TrainRules(ctx context.Context, name string) (wire.Job, error)
-	StartBacktest(of wire.Backtest) (id string, err error)
-	Backtest(id string) (wire.Backtest, error)
-	Jobs(ctx context.Context) ([]wire.Job, error)
-	CancelJob(ctx context.Context, id string) error
-	UndoJob(ctx context.Context, id string) error
-}
-
 func (c rulePages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(rulesPath, c.rules)
 	mux.HandleFunc(rulesPath+"/{name}", c.ruleSet)
@@ -72,24 +54,24 @@ type jobRow struct {
 }
 
 func (c rulePages) rules(w http.ResponseWriter, r *http.Request) {
-	sets, err := c.source.RuleSets(r.Context())
+	sets, err := c.Rules.List(r.Context(), wire.None{})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	now := c.now()
+	now := c.Now()
 	var main rulesPage
-	for _, set := range sets {
+	for _, set := range sets.Sets {
 		main.Sets = append(main.Sets, ruleSetRow{
 			URL: rulePath(set.Name), Name: set.Name, Does: set.Does, Version: versionName(set.Version), Note: set.Note, Changed: newTimestamp(set.Changed, now), Agents: agentsUsing(set),
 		})
 	}
-	jobs, err := c.source.Jobs(r.Context())
+	jobs, err := c.Jobs.List(r.Context(), wire.None{})
 	if err != nil {
 		main.NoJobs = "The jobs cannot be listed at the moment."
 	}
 	running := false
-	for _, j := range jobs[:min(len(jobs), pageSize)] {
+	for _, j := range jobs.Jobs[:min(len(jobs.Jobs), pageSize)] {
 		main.Jobs = append(main.Jobs, jobRowOf(j, now))
 		running = running || j.State == workbench.Running
 	}
@@ -143,12 +125,13 @@ var toRules = choice{Label: "All rules", URL: rulesPath}
 // decideJob cancels or undoes a job.
 func (c rulePages) decideJob(w http.ResponseWriter, r *http.Request) {
 	id := formValue(w, r, "job")
-	do, is := map[string]func(context.Context, string) error{"cancel": c.source.CancelJob, "undo": c.source.UndoJob}[formValue(w, r, "do")]
+	do, is := map[string]func(context.Context, wire.ByID) (wire.Job, error){"cancel": c.Jobs.Cancel, "undo": c.Jobs.Undo}[formValue(w, r, "do")]
 	if !is {
 		c.notFound(w, r)
 		return
 	}
-	c.redirectToJobs(w, r, do(r.Context(), id))
+	_, err := do(r.Context(), wire.ByID{ID: id})
+	c.redirectToJobs(w, r, err)
 }
 
 // restoreRules saves the text of an old version as the next version.
@@ -159,7 +142,7 @@ func (c rulePages) restoreRules(w http.ResponseWriter, r *http.Request) {
 		c.notFound(w, r)
 		return
 	}
-	if err := c.source.RestoreRules(r.Context(), name, version); err != nil {
+	if _, err := c.Rules.Restore(r.Context(), wire.RestoreRulesRequest{Name: name, Version: version}); err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
 	}
@@ -169,13 +152,13 @@ func (c rulePages) restoreRules(w http.ResponseWriter, r *http.Request) {
 // applyRules starts a job that relabels stored items.
 func (c rulePages) applyRules(w http.ResponseWriter, r *http.Request) {
 	version, _ := strconv.ParseInt(formValue(w, r, "version"), 10, 64) // 0, the newest, if it is not a number
-	_, err := c.source.ApplyRules(r.Context(), r.PathValue("name"), version)
+	_, err := c.Jobs.Apply(r.Context(), wire.RuleVersionRequest{Name: r.PathValue("name"), Version: version})
 	c.redirectToJobs(w, r, err)
 }
 
 // trainRules starts a job that trains a rule set.
 func (c rulePages) trainRules(w http.ResponseWriter, r *http.Request) {
-	_, err := c.source.TrainRules(r.Context(), r.PathValue("name"))
+	_, err := c.Jobs.Train(r.Context(), wire.TrainRequest{Name: r.PathValue("name")})
 	c.redirectToJobs(w, r, err)
 }
 
@@ -208,12 +191,12 @@ func (c rulePages) ruleDiff(w http.ResponseWriter, r *http.Request) {
 		c.notFound(w, r)
 		return
 	}
-	diff, err := c.source.DiffRules(r.Context(), name, from, to)
+	diff, err := c.Rules.Diff(r.Context(), wire.DiffRequest{Name: name, From: from, To: to})
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
 	}
-	main := diffPage{Name: name, From: versionName(from), To: versionName(to), Lines: diffLines(diff), Back: rulePath(name)}
+	main := diffPage{Name: name, From: versionName(from), To: versionName(to), Lines: diffLines(string(diff.Data)), Back: rulePath(name)}
 	c.render(w, r, http.StatusOK, "rulediff", page{Title: "Changes of rules " + name, Here: rulesPath, Main: main})
 }
 

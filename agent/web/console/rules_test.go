@@ -1,260 +1,188 @@
 package console
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
+	"feedmesh/classify"
+	"feedmesh/classify/rule"
 	"feedmesh/storage"
 )
 
-// A ruleFake is the part of [fake] for rules.
-type ruleFake struct {
-	ruleErr  error
-	sets     []wire.RuleSet
-	rules    map[string]wire.RuleSetDetail
-	versions []wire.RuleVersion
-	tests    map[string]wire.Backtest
-	jobs     []wire.Job
-	worked   []string // operations on rules
-}
+// A titleDecider decides by words in titles: "spam" makes an item spam, "gain" and "had" give it a category.
+type titleDecider struct{ words []string }
 
-func (f *ruleFake) did(format string, args ...any) error {
-	f.worked = append(f.worked, fmt.Sprintf(format, args...))
-	return f.ruleErr
-}
-
-func (f *ruleFake) RuleSets(context.Context) ([]wire.RuleSet, error) { return f.sets, f.ruleErr }
-
-func (f *ruleFake) RuleSetDetail(_ context.Context, name string, version int64) (wire.RuleSetDetail, error) {
-	detail, is := f.rules[name]
-	if !is {
-		return detail, fmt.Errorf("rules %s: %w", name, storage.ErrNotFound)
+func (d titleDecider) Decide(doc classify.Document) (out classify.Decision) {
+	for _, word := range d.words {
+		switch {
+		case !strings.Contains(doc.Title, word):
+		case word == "spam":
+			out.Spam = true
+		default:
+			out.Categories = []string{evil}
+		}
 	}
-	if version != 0 {
-		detail.Version = version
+	out.Reasons = []string{evil}
+	return out
+}
+
+// A blockedDecider decides five items and blocks until the test ends.
+type blockedDecider struct {
+	left *atomic.Int64
+	end  <-chan struct{}
+}
+
+func (d blockedDecider) Decide(classify.Document) classify.Decision {
+	if d.left.Add(-1) < 0 {
+		<-d.end
 	}
-	return detail, f.ruleErr
+	return classify.Decision{}
 }
 
-func (f *ruleFake) RuleVersions(context.Context, string) ([]wire.RuleVersion, error) {
-	return f.versions, f.ruleErr
-}
+// blocking is a text of rules by which a back-test tests five items and then blocks until its test ends.
+const blocking = "block"
 
-func (f *ruleFake) CheckRules(_ context.Context, _, text string) (wire.RuleCheck, error) {
-	if strings.Contains(text, "wrong") {
-		return wire.RuleCheck{Problems: []string{"rules:1:5: " + evil}}, f.ruleErr
+// hostileRuleSets replaces the rule sets by classify, which rejects texts with "wrong"; model, which has no readable
+// text; texts that are too long for the page; and the spam filter.
+func hostileRuleSets(t *testing.T) func(*service.Deps) {
+	check := func(text []byte) error {
+		if bytes.Contains(text, []byte("wrong")) {
+			return errors.New("rules:1:5: " + evil)
+		}
+		return nil
 	}
-	return wire.RuleCheck{Valid: true, Warnings: []string{evil}}, f.ruleErr
-}
-
-func (f *ruleFake) PutRules(_ context.Context, name string, from int64, note, text string) (wire.SavedRules, error) {
-	if from != f.rules[name].Newest {
-		return wire.SavedRules{}, fmt.Errorf("yours were made from version %d: %w", from, storage.ErrConflict)
+	learn := func(_ context.Context, newest []byte, _ workbench.Examples) ([]byte, string, json.RawMessage, error) {
+		return newest, "", nil, nil
 	}
-	return wire.SavedRules{}, f.did("put %s from %d %q %q", name, from, note, text)
-}
-
-func (f *ruleFake) RestoreRules(_ context.Context, name string, version int64) error {
-	return f.did("restore %s %d", name, version)
-}
-
-func (f *ruleFake) DiffRules(_ context.Context, name string, from, to int64) (string, error) {
-	if from == 9 {
-		return "", fmt.Errorf("version 9: %w", storage.ErrNotFound)
+	decider := func(text []byte) (workbench.Decider, []rule.Rule, error) {
+		if string(text) == blocking {
+			left := new(atomic.Int64)
+			left.Store(5)
+			return blockedDecider{left, t.Context().Done()}, nil, check(text)
+		}
+		return titleDecider{[]string{"spam", "gain", "had"}}, nil, check(text)
 	}
-	return "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-" + evil + "\n+theirs\n same\n", f.ruleErr
-}
-
-func (f *ruleFake) ApplyRules(_ context.Context, name string, version int64) (wire.Job, error) {
-	return wire.Job{}, f.did("apply %s %d", name, version)
-}
-
-func (f *ruleFake) TrainRules(_ context.Context, name string) (wire.Job, error) {
-	return wire.Job{}, f.did("train %s", name)
-}
-
-func (f *ruleFake) StartBacktest(of wire.Backtest) (string, error) {
-	return "t1", f.did("test %s from %d on %d %q %q", of.Set, of.From, of.Items, of.Note, of.Text)
-}
-
-func (f *ruleFake) Backtest(id string) (wire.Backtest, error) {
-	test, is := f.tests[id]
-	if !is {
-		return test, fmt.Errorf("back-test %s: %w", id, storage.ErrNotFound)
-	}
-	return test, f.ruleErr
-}
-
-func (f *ruleFake) Jobs(context.Context) ([]wire.Job, error) { return f.jobs, f.ruleErr }
-
-func (f *ruleFake) CancelJob(_ context.Context, id string) error { return f.did("cancel %s", id) }
-
-func (f *ruleFake) UndoJob(_ context.Context, id string) error { return f.did("undo %s", id) }
-
-// hostileRules contain hostile text only.
-func hostileRules() ruleFake {
-	sample := wire.Sample{ID: `"><script>`, Title: evil, URL: "javascript:alert(1)", Before: wire.Labelled{}, After: wire.Labelled{Spam: true, Categories: []string{evil}}, Why: []string{evil}}
-	run := wire.Backtest{ID: "run", Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000, Done: 500}
-	ended, failed, other := run, run, run
-	ended.Ended, ended.Report = true, wire.Report{
-		Items: 1900, Effects: wire.Effects{Same: 1800, Spam: 60, Gained: 40}, Categories: []wire.Shift{{Name: evil, Before: 3, After: 9}, {Name: "same", Before: 1, After: 1}},
-		Samples: wire.Samples{Spam: []wire.Sample{sample}, Gained: []wire.Sample{sample}},
-	}
-	failed.Ended, failed.Err = true, "dial tcp 127.0.0.1:5432: refused"
-	other.Set = "spam"
-	return ruleFake{
-		sets: []wire.RuleSet{
-			{Name: "classify", Does: evil, Version: 3, Note: evil, Changed: noon, Agents: []wire.RuleAgent{{Version: 3}, {Version: 2}}}, {Name: "model", Does: "learned"},
-		},
-		rules: map[string]wire.RuleSetDetail{
-			"classify": {Name: "classify", Does: evil, Version: 3, Newest: 3, Text: "\n</textarea>" + evil, Readable: true, Decides: true},
-			"model":    {Name: "model", Version: 1, Newest: 1, Learns: true},
-			"long":     {Name: "long", Text: strings.Repeat("x", maxStandard+1), Readable: true},
-			"huge":     {Name: "huge", Version: 1, Newest: 1, Text: strings.Repeat("x", maxEditedText+1), Readable: true},
-		},
-		versions: []wire.RuleVersion{{Version: 3, Note: evil, Changed: noon}, {Version: 2, Changed: noon}},
-		tests:    map[string]wire.Backtest{"run": run, "ended": ended, "failed": failed, "other": other},
-		jobs: []wire.Job{
-			{ID: `"><script>`, Kind: workbench.Relabel, Note: evil, State: workbench.Running, Total: 10, Done: 3},
-			{ID: "done", Kind: workbench.Relabel, State: workbench.Done, Changed: 4}, {ID: "failed", Kind: workbench.Train, State: workbench.Failed, Error: evil},
-		},
+	valid := func([]byte) error { return nil }
+	return func(d *service.Deps) {
+		d.Decider = func() workbench.Decider { return titleDecider{[]string{"had"}} }
+		d.RuleSetSpecs = []service.RuleSetSpec{
+			{Name: "classify", Does: evil, Check: check, Decider: decider, Learn: learn, Warn: func([]byte) []string { return []string{evil} }},
+			{Name: "model", Does: "learned", Check: valid, Learn: learn},
+			{Name: "long", Check: valid, Default: bytes.Repeat([]byte("x"), maxStandard+1)}, {Name: "huge", Check: valid},
+			{Name: "spam", Check: valid, Decider: decider, Learn: learn},
+		}
 	}
 }
 
-func pagesOfRules() map[string]shown {
-	down := hostile()
-	down.err, down.ruleErr = errAway, errAway
-	return map[string]shown{
-		"rules":             {"/rules", 200, hostile()},
-		"no rules":          {"/rules", 200, &fake{}},
-		"rules down":        {"/rules", 503, down},
-		"rule set":          {"/rules/classify", 200, hostile()},
-		"old rules":         {"/rules/classify?version=2", 200, hostile()},
-		"learned rules":     {"/rules/model", 200, hostile()},
-		"long rules":        {"/rules/long", 200, hostile()},
-		"huge rules":        {"/rules/huge", 200, hostile()},
-		"no such rules":     {"/rules/none", 404, hostile()},
-		"rule set down":     {"/rules/classify", 503, down},
-		"diff of rules":     {"/rules/classify/diff?from=2&to=3", 200, hostile()},
-		"odd diff":          {"/rules/classify/diff?from=x", 404, hostile()},
-		"diff of none":      {"/rules/classify/diff?from=9&to=10", 404, hostile()},
-		"running back-test": {"/rules/classify/tests/run", 200, hostile()},
-		"back-test":         {"/rules/classify/tests/ended", 200, hostile()},
-		"failed back-test":  {"/rules/classify/tests/failed", 200, hostile()},
-		"no back-test":      {"/rules/classify/tests/none", 404, hostile()},
-		"other's back-test": {"/rules/classify/tests/other", 404, hostile()},
-	}
-}
-
-// ruleForm returns the fields of a rule set's form.
-func ruleForm(do, text, from string) url.Values {
-	return url.Values{"do": {do}, "text": {text}, "from": {from}, "note": {" a note "}, "items": {"500"}}
-}
-
-func TestRulePage_CheckTestSave(t *testing.T) {
-	for name, c := range map[string]struct {
-		form   url.Values
-		status int
-		to     string
-		done   string
-		says   string
-	}{
-		"check":                 {ruleForm("check", "a\r\nb", "3"), 200, "", "[]", "No errors"},
-		"check of what's wrong": {ruleForm("check", "wrong", "3"), 200, "", "[]", "rules:1:5: <script>"},
-		"back-test":             {ruleForm("test", "a", "3"), 303, "/rules/classify/tests/t1", `[test classify from 3 on 500 "a note" "a"]`, ""},
-		"test of what's wrong":  {ruleForm("test", "wrong", "3"), 422, "", "[]", "the text has errors"},
-		"save":                  {ruleForm("save", "a\r\nb\r\n", "3"), 303, "/rules/classify", `[put classify from 3 "a note" "a\nb\n"]`, ""},
-		"save of what's wrong":  {ruleForm("save", "wrong", "3"), 422, "", "[]", "Not saved"},
-		"somebody was faster":   {ruleForm("save", "mine", "2"), 409, "", "[]", "Edit conflict"},
-		"from what's forgotten": {ruleForm("save", "mine", "9"), 409, "", "[]", "Difference from their version to yours"},
-		"go on writing":         {ruleForm("edit", "mine", "2"), 200, "", "[]", "mine"},
-		"no version":            {ruleForm("save", "a", "x"), 400, "", "[]", "the form is incomplete"},
-		"nothing to do":         {ruleForm("dance", "a", "3"), 404, "", "[]", ""},
+// hostileRules stores versions of the rule sets, and jobs.
+func (s *site) hostileRules(t *testing.T) {
+	t.Helper()
+	for _, set := range []storage.RuleSet{
+		{Name: "classify", Version: 0, Text: []byte("first\n")}, {Name: "classify", Version: 1, Text: []byte("second\n")},
+		{Name: "classify", Version: 2, Text: []byte("\n</textarea>" + evil), Note: evil}, {Name: "model", Text: []byte{0xff}},
+		{Name: "huge", Text: bytes.Repeat([]byte("x"), maxEditedText+1)},
+		{Name: "spam", Version: 0}, {Name: "spam", Version: 1}, {Name: "spam", Version: 2, Note: evil, Text: []byte("-- weights.txt --\nthreshold 0.8\n")},
 	} {
-		source := hostile()
-		r := post(source, "/rules/classify", c.form)
-		said := body(t, r)
-		if r.StatusCode != c.status || r.Header.Get("Location") != c.to || fmt.Sprint(source.worked) != c.done {
-			t.Errorf("%s: got %d to %q, %v done; want %d to %q, %s", name, r.StatusCode, r.Header.Get("Location"), source.worked, c.status, c.to, c.done)
-		}
-		if page := parse(t, said); !strings.Contains(words(page), c.says) {
-			t.Errorf("%s: the page does not say %q: %s", name, c.says, words(page))
-		}
+		set.Changed = noon
+		_, err := storage.RuleSets(s.Store).Put(t.Context(), set)
+		must(t, err)
+	}
+	for _, job := range []storage.Job{
+		{ID: `"><script>`, Kind: workbench.Relabel, Note: evil, State: workbench.Running, Started: noon.Add(-time.Hour), Total: 10, Done: 3},
+		{ID: "done", Kind: workbench.Relabel, State: workbench.Done, Changed: 4, Started: noon, Finished: noon},
+		{ID: "failed", Kind: workbench.Train, State: workbench.Failed, Err: evil, Started: noon, Finished: noon},
+	} {
+		must(t, storage.Jobs(s.Store).Put(t.Context(), job))
 	}
 }
 
-func TestRulePage_KeepsTextOnErrors(t *testing.T) {
-	const text = "\n</textarea><script>\n a & b"
-	page := parse(t, body(t, post(hostile(), "/rules/classify", ruleForm("save", text, "2"))))
-	field := elements(page, "textarea")[0]
-	if got := field.FirstChild.Data; got != text {
-		t.Errorf("the field has %q, want %q", got, text)
-	}
-	for _, in := range elements(page, "input") {
-		if attr(in, "name") == "from" && attr(in, "value") != "3" {
-			t.Errorf("it is made from version %s, want 3: who saves again has seen it", attr(in, "value"))
-		}
-		if attr(in, "name") == "note" && attr(in, "value") != "a note" {
-			t.Errorf("the note is %q", attr(in, "value"))
-		}
-	}
-	for _, c := range []url.Values{{"text": {strings.Repeat("x", maxRulesForm)}}} {
-		if r := post(hostile(), "/rules/classify", c); r.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("got %d for a text of %d bytes, want 413", r.StatusCode, maxRulesForm)
-		}
-	}
-}
-
-func TestBacktestPage_ProgressAndReport(t *testing.T) {
-	running := serve(hostile(), "GET", "/rules/classify/tests/run")
-	if said := body(t, running); running.Header.Get("Refresh") != "2" || !strings.Contains(said, `value="25"`) || !strings.Contains(said, "500 of at most 2000 items") {
-		t.Errorf("got Refresh %q, %s; want its progress, shown anew by itself", running.Header.Get("Refresh"), said)
-	}
-	ended := serve(hostile(), "GET", "/rules/classify/tests/ended")
-	page := parse(t, body(t, ended))
-	said := words(page)
-	for _, want := range []string{"Items tested1,900", "Become spam60", "Gain a category or topic40", "39+6", "before: no labels"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the page does not say %q: %s", want, said)
-		}
-	}
-	if ended.Header.Get("Refresh") != "" || strings.Contains(said, "same11") {
-		t.Errorf("got Refresh %q, and %s; want no more of that, and only what changes", ended.Header.Get("Refresh"), said)
+func pagesOfRules(t *testing.T, all sites) map[string]shown {
+	tested := testable(t)
+	run := tested.backtest(t, wire.Backtest{Set: "classify", From: 2, Text: blocking, Note: evil, Items: 20}, func(b wire.Backtest) bool { return b.Done == 5 })
+	end := tested.backtest(t, wire.Backtest{Set: "classify", From: 2, Text: evil, Note: evil, Items: 2000}, ended)
+	down := newSite(t, hostileRuleSets(t))
+	down.breakAll(t)
+	failed := down.backtest(t, wire.Backtest{Set: "classify", Text: evil, Note: evil, Items: 2000}, ended)
+	return map[string]shown{
+		"rules":             {"/rules", 200, all.hostile},
+		"no rules":          {"/rules", 200, newSite(t, func(d *service.Deps) { d.RuleSetSpecs = nil })},
+		"rules down":        {"/rules", 503, down},
+		"rule set":          {"/rules/classify", 200, all.hostile},
+		"old rules":         {"/rules/classify?version=2", 200, all.hostile},
+		"learned rules":     {"/rules/model", 200, all.hostile},
+		"long rules":        {"/rules/long", 200, all.hostile},
+		"huge rules":        {"/rules/huge", 200, all.hostile},
+		"no such rules":     {"/rules/none", 404, all.hostile},
+		"rule set down":     {"/rules/classify", 503, down},
+		"diff of rules":     {"/rules/classify/diff?from=2&to=3", 200, all.hostile},
+		"odd diff":          {"/rules/classify/diff?from=x", 404, all.hostile},
+		"diff of none":      {"/rules/classify/diff?from=9&to=10", 404, all.hostile},
+		"running back-test": {run, 200, tested},
+		"back-test":         {end, 200, tested},
+		"failed back-test":  {failed, 200, down},
+		"no back-test":      {"/rules/classify/tests/none", 404, all.hostile},
+		"other's back-test": {strings.Replace(end, "classify", "spam", 1), 404, tested},
 	}
 }
 
 func TestRulesPage_VersionsAndJobs(t *testing.T) {
-	source := hostile()
+	source := testable(t)
+	newest := func() string {
+		set, err := storage.RuleSets(source.Store).Read(t.Context(), "classify", 0)
+		must(t, err)
+		return fmt.Sprintf("%d %s %s", set.Version, set.Note, set.Text)
+	}
 	for _, c := range []struct {
 		target, version string
 		status          int
 		to              string
+		newest          string
 	}{
-		{"/rules/classify/restore", "2", 303, "/rules/classify"}, {"/rules/classify/restore", "0", 303, "/rules/classify"}, {"/rules/classify/restore", "x", 404, ""},
-		{"/rules/classify/apply", "", 303, "/rules#jobs"}, {"/rules/spam/train", "", 303, "/rules#jobs"},
+		{"/rules/classify/restore", "2", 303, "/rules/classify", "4 version 2 restored second\n"}, {"/rules/classify/restore", "0", 303, "/rules/classify", "5 built-in rules restored "},
+		{"/rules/classify/restore", "x", 404, "", "5 built-in rules restored "},
+		{"/rules/classify/apply", "", 303, "/rules#jobs", "5 built-in rules restored "}, {"/rules/spam/train", "", 303, "/rules#jobs", "5 built-in rules restored "},
 	} {
-		if r := post(source, c.target, url.Values{"version": {c.version}}); r.StatusCode != c.status || r.Header.Get("Location") != c.to {
-			t.Errorf("%s: got %d to %q, want %d to %q", c.target, r.StatusCode, r.Header.Get("Location"), c.status, c.to)
+		if r := post(source, c.target, url.Values{"version": {c.version}}); r.StatusCode != c.status || r.Header.Get("Location") != c.to || newest() != c.newest {
+			t.Errorf("%s: got %d to %q, want %d to %q; version %s, want %s", c.target, r.StatusCode, r.Header.Get("Location"), c.status, c.to, newest(), c.newest)
 		}
 	}
-	for _, do := range []string{"cancel", "undo", "dance"} {
-		if r := post(source, "/rules", url.Values{"job": {"j1"}, "do": {do}}); (r.StatusCode == 303 && r.Header.Get("Location") == "/rules#jobs") != (do != "dance") {
-			t.Errorf("%s: got %d to %q", do, r.StatusCode, r.Header.Get("Location"))
+	jobs := func() (list []string) {
+		all, err := source.Jobs.List(t.Context(), wire.None{})
+		must(t, err)
+		for _, j := range all.Jobs {
+			list = append(list, fmt.Sprintf("%s %s %v", j.Kind, j.Note, j.Cancel))
+		}
+		slices.Sort(list)
+		return list
+	}
+	want := []string{"relabel  false", "relabel " + evil + " false", "relabel rules classify, version 5 false", "train  false", "train rules spam, from 20000 items false"}
+	if got := jobs(); !slices.Equal(got, want) {
+		t.Errorf("got the jobs %q, want %q", got, want)
+	}
+	source = testable(t)
+	for _, c := range [][2]string{{"cancel", `"><script>`}, {"undo", "done"}, {"dance", "done"}} {
+		if r := post(source, "/rules", url.Values{"job": {c[1]}, "do": {c[0]}}); (r.StatusCode == 303 && r.Header.Get("Location") == "/rules#jobs") != (c[0] != "dance") {
+			t.Errorf("%s: got %d to %q", c[0], r.StatusCode, r.Header.Get("Location"))
 		}
 	}
-	want := []string{"restore classify 2", "restore classify 0", "apply classify 0", "train spam", "cancel j1", "undo j1"}
-	if !slices.Equal(source.worked, want) {
-		t.Errorf("got %q done, want %q", source.worked, want)
+	want = []string{"relabel  false", "relabel " + evil + " true", "train  false", "undo undo done:  false"}
+	if got := jobs(); !slices.Equal(got, want) {
+		t.Errorf("got the jobs %q, want %q", got, want)
 	}
-	source.ruleErr = fmt.Errorf("job j1: %w", workbench.ErrNoUndo)
-	if r := post(source, "/rules", url.Values{"job": {"j1"}, "do": {"undo"}}); r.StatusCode != http.StatusConflict {
+	if r := post(source, "/rules", url.Values{"job": {"failed"}, "do": {"undo"}}); r.StatusCode != http.StatusConflict {
 		t.Errorf("got %d for what can't be undone, want 409", r.StatusCode)
 	}
 }

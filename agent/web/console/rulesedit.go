@@ -60,7 +60,7 @@ func (c rulePages) ruleSet(w http.ResponseWriter, r *http.Request) {
 	if err != nil || version < 0 {
 		version = 0
 	}
-	detail, err := c.source.RuleSetDetail(r.Context(), r.PathValue("name"), version)
+	detail, err := c.Rules.Detail(r.Context(), wire.RuleVersionRequest{Name: r.PathValue("name"), Version: version})
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
@@ -80,18 +80,18 @@ func (c rulePages) edit(w http.ResponseWriter, r *http.Request, status int, main
 		main.Whole, main.Text = fmt.Sprintf("/api/rules/%s", name), ""
 		main.Editable = main.Version == 0
 	}
-	versions, err := c.source.RuleVersions(r.Context(), name)
+	saved, err := c.Rules.Versions(r.Context(), wire.RuleVersionSearch{Name: name, Limit: storage.MaxRuleVersions})
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
 	}
-	for i, v := range versions {
-		row := versionRow{Version: v.Version, Name: versionName(v.Version), Note: v.Note, Changed: newTimestamp(v.Changed, c.now()), Newest: i == 0}
+	for i, v := range saved.Versions {
+		row := versionRow{Version: v.Version, Name: versionName(v.Version), Note: v.Note, Changed: newTimestamp(v.Changed, c.Now()), Newest: i == 0}
 		row.URL = main.Path + "?version=" + strconv.FormatInt(v.Version, 10)
 		if main.Readable {
 			row.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", main.Path, v.Version-1, v.Version)
 		}
-		if i == len(versions)-1 && v.Version > 1 { // the version before it has been purged
+		if i == len(saved.Versions)-1 && v.Version > 1 { // the version before it has been purged
 			row.Diff = ""
 		}
 		main.Versions = append(main.Versions, row)
@@ -110,7 +110,7 @@ func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	detail, err := c.source.RuleSetDetail(r.Context(), name, 0)
+	detail, err := c.Rules.Detail(r.Context(), wire.RuleVersionRequest{Name: name})
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
@@ -126,7 +126,7 @@ func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 		c.edit(w, r, http.StatusBadRequest, main)
 		return
 	}
-	check, err := c.source.CheckRules(r.Context(), name, main.Text)
+	check, err := c.Rules.Check(r.Context(), wire.RuleTextRequest{Name: name, RawBody: []byte(main.Text)})
 	if err != nil {
 		c.showError(w, r, err, "The store", toRules)
 		return
@@ -149,7 +149,7 @@ func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 
 // startBacktest starts a back-test and redirects to its page.
 func (c rulePages) startBacktest(w http.ResponseWriter, r *http.Request, main editPage) {
-	id, err := c.source.StartBacktest(wire.Backtest{Set: main.Name, From: main.From, Text: main.Text, Note: main.Note, Items: main.Items})
+	id, err := c.Trials.Start(wire.Backtest{Set: main.Name, From: main.From, Text: main.Text, Note: main.Note, Items: main.Items})
 	if err != nil {
 		status := statusOf(err)
 		if status == 0 {
@@ -167,15 +167,17 @@ func (p editPage) testPath(id string) string { return rulePath(p.Name) + "/tests
 
 // saveRules saves the text as the next version. On a conflict it shows both texts.
 func (c rulePages) saveRules(w http.ResponseWriter, r *http.Request, main editPage) {
-	_, err := c.source.PutRules(r.Context(), main.Name, main.From, main.Note, main.Text)
+	_, err := c.Rules.Put(r.Context(), wire.PutRulesRequest{
+		Name: main.Name, Version: strconv.FormatInt(main.From, 10), Note: main.Note, RawBody: []byte(main.Text),
+	})
 	switch {
 	case errors.Is(err, storage.ErrConflict):
-		diff, diffErr := c.source.DiffRules(r.Context(), main.Name, main.From, main.Newest)
+		diff, diffErr := c.Rules.Diff(r.Context(), wire.DiffRequest{Name: main.Name, From: main.From, To: main.Newest})
 		if diffErr != nil { // the base version has been purged
-			diff = ""
+			diff.Data = nil
 		}
 		main.Conflict = &conflict{
-			Reason: sentence(err.Error()), Theirs: diffLines(diff), Yours: diffLines(workbench.Diff("theirs", main.RuleSetDetail.Text, "yours", main.Text)),
+			Reason: sentence(err.Error()), Theirs: diffLines(string(diff.Data)), Yours: diffLines(workbench.Diff("theirs", main.RuleSetDetail.Text, "yours", main.Text)),
 		}
 		main.From = main.Newest // the next save is based on their version
 		c.edit(w, r, http.StatusConflict, main)
@@ -221,7 +223,7 @@ const shiftsShown = 30
 
 // ruleTest shows a back-test.
 func (c rulePages) ruleTest(w http.ResponseWriter, r *http.Request) {
-	test, err := c.source.Backtest(r.PathValue("id"))
+	test, err := c.Trials.Progress(r.PathValue("id"))
 	if err == nil && test.Set != r.PathValue("name") {
 		err = storage.ErrNotFound
 	}

@@ -1,123 +1,141 @@
 package console
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
 	"time"
 
-	"feedmesh/agent/mesh"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
-	"feedmesh/subjects"
 )
 
-// A desk is the part of [fake] for the mesh, statistics and spam.
-type detail struct {
-	deskErr           error
-	checks            []wire.Check
-	quarantine        wire.QuarantinePage
-	proxies           wire.Proxies
-	event             []wire.StreamEvent
-	statistics        wire.Statistics
-	periods           []string // requested periods of statistics
-	spam              wire.SpamPage
-	spamLists         wire.SpamLists
-	redirectOrExplain []string
-}
-
-func (d *detail) Readiness(context.Context) []wire.Check { return d.checks }
-
-func (d *detail) Quarantine(_ context.Context, after uint64, _ int) (wire.QuarantinePage, error) {
-	if after > 0 {
-		return wire.QuarantinePage{}, d.deskErr
-	}
-	return d.quarantine, d.deskErr
-}
-
-func (d *detail) ReplayQuarantined(_ context.Context, seq uint64) error {
-	return d.decide("replay", seq)
-}
-
-func (d *detail) DropQuarantined(_ context.Context, seq uint64) error { return d.decide("drop", seq) }
-
-func (d *detail) decide(what string, seq uint64) error {
-	if seq != 7 {
-		return fmt.Errorf("task %d: %w", seq, mesh.ErrNoTask)
-	}
-	d.redirectOrExplain = append(d.redirectOrExplain, fmt.Sprint(what, " ", seq))
-	return d.deskErr
-}
-
-func (d *detail) Proxies(context.Context) (wire.Proxies, error) { return d.proxies, d.deskErr }
-
-// Watch returns a stream of the preset events.
-func (d *detail) Watch(context.Context, string) (<-chan wire.StreamEvent, error) {
-	events := make(chan wire.StreamEvent, len(d.event))
-	for _, event := range d.event {
-		events <- event
-	}
-	close(events)
-	return events, nil
-}
-
-func (d *detail) Statistics(_ context.Context, days int, zone *time.Location) (wire.Statistics, error) {
-	d.periods = append(d.periods, fmt.Sprint(days, " ", zone))
-	return d.statistics, d.deskErr
-}
-
-func (d *detail) Spam(context.Context, string, string, int) (wire.SpamPage, error) {
-	return d.spam, d.deskErr
-}
-
-func (d *detail) SpamLists(context.Context) (wire.SpamLists, error) { return d.spamLists, d.deskErr }
-
-// hostileMesh returns a desk in which every text is hostile.
-func hostileMesh() detail {
-	empty := make([]int64, 24)
-	seen := [][]int64{empty, {9: 5, 23: 2}, empty, empty, empty, empty, {0: 1}}
-	seen[1] = append(seen[1], 0)[:24]
-	seen[6] = append(seen[6], make([]int64, 23)...)
-	statistics := wire.Statistics{
-		Zone: "UTC", Since: noon.AddDate(0, 0, -1), Until: noon, Items: 8, Spam: 1, Seen: seen, Published: seen,
-		Languages: []wire.NamedCount{{Name: evil, Count: 5}, {Name: "", Count: 3}}, Feeds: wire.FeedCounts{Stored: 3}, Answers: 4, NotModified: 3, Agents: 1,
-		Tiers: []wire.FeedCount{{Name: "hot", Feeds: 1}, {Name: evil, Feeds: 2}}, Outcomes: []wire.NamedCount{{Name: evil, Count: 3}, {Name: "stored", Count: 1}},
-		Failures: []wire.FeedCount{{Name: "=cmd|' /C calc'!A0" + evil, Feeds: 1}},
-		Days: []wire.DayStatistics{
-			{Day: "2026-09-28", Categories: map[string]int64{}},
-			{Day: "2026-09-29", Items: 8, Spam: 1, Timely: 5, P50: 60, P95: 4000, P99: 90000.5, WithSentiment: 2, MeanSentiment: -0.25, Categories: map[string]int64{}},
-		},
-	}
-	for i := range 11 {
-		name := fmt.Sprint(evil, i)
-		if i == 1 {
-			name = "=1+1"
+// backtest starts a back-test and returns the path of its page when it has the state.
+func (s *site) backtest(t *testing.T, of wire.Backtest, reached func(wire.Backtest) bool) (path string) {
+	t.Helper()
+	id, err := s.Trials.Start(of)
+	must(t, err)
+	for {
+		run, err := s.Trials.Progress(id)
+		must(t, err)
+		if reached(run) {
+			return rulePath(of.Set) + "/tests/" + id
 		}
-		statistics.Categories = append(statistics.Categories, wire.NamedCount{Name: name, Count: int64(20 - i)})
-		statistics.Days[1].Categories[name] = int64(20 - i)
-	}
-	return detail{
-		checks: []wire.Check{{Name: "store", OK: true}, {Name: evil, Detail: evil}},
-		quarantine: wire.QuarantinePage{Next: 7, Tasks: []subjects.Quarantined{
-			{Seq: 7, Queue: evil, Task: evil, Reason: evil, Attempts: 5, At: noon, Message: []byte(`"` + "x" + `"`)},
-		}},
-		proxies: wire.Proxies{Proxies: []wire.Proxy{
-			{ID: evil, URL: "javascript:alert(1)" + evil, Health: &wire.ProxyHealth{State: "rests", Why: evil, Used: noon}}, {ID: "quiet"},
-		}},
-		statistics: statistics,
-		spam: wire.SpamPage{Total: 21, Next: evil, Items: []wire.SpamItem{
-			{Item: storage.Item{ID: `"><script>`, FeedID: evil, URL: "javascript:alert(1)", Title: evil, Language: `en"><script>`, SpamScore: 0.934, Reasons: []string{evil}}, FeedTitle: evil, Judged: noon},
-			{Item: storage.Item{ID: "plain", URL: "https://www.a.example/", SpamScore: 0.1, Corrected: true}},
-		}},
-		spamLists: wire.SpamLists{Version: 3, Note: evil, Changed: noon, Threshold: 0.8},
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 }
 
-// brokenMesh returns a source whose desk fails.
-func brokenMesh() *fake {
-	source := broken()
-	source.deskErr = source.err
-	return source
+func ended(b wire.Backtest) bool { return b.Ended }
+
+// testable returns a site with 19 items and the rule sets of hostile sites.
+func testable(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t, hostileRuleSets(t))
+	s.hostileRules(t)
+	var items []storage.Item
+	for n := range 19 {
+		word := []string{"had", "gain", "gain", "spam", "same", "same"}[n%6]
+		items = append(items, storage.Item{ID: fmt.Sprint(evil, n), Title: fmt.Sprint(word, evil), URL: "javascript:alert(1)"})
+	}
+	s.items(t, "f", items...)
+	return s
 }
 
-var errAway = errors.New("dial tcp 127.0.0.1:5432: refused")
+// ruleForm returns the fields of a rule set's form.
+func ruleForm(do, text, from string) url.Values {
+	return url.Values{"do": {do}, "text": {text}, "from": {from}, "note": {" a note "}, "items": {"500"}}
+}
+
+func TestRulePage_CheckTestSave(t *testing.T) {
+	for name, c := range map[string]struct {
+		form   url.Values
+		status int
+		to     string
+		saved  string // text of the fourth version
+		tested string // text of the back-test
+		says   string
+	}{
+		"check":                 {ruleForm("check", "a\r\nb", "3"), 200, "", "", "", "No errors"},
+		"check of what's wrong": {ruleForm("check", "wrong", "3"), 200, "", "", "", "rules:1:5: <script>"},
+		"back-test":             {ruleForm("test", "a", "3"), 303, "/rules/classify/tests/", "", "a", ""},
+		"test of what's wrong":  {ruleForm("test", "wrong", "3"), 422, "", "", "", "the text has errors"},
+		"save":                  {ruleForm("save", "a\r\nb\r\n", "3"), 303, "/rules/classify", "a\nb\n", "", ""},
+		"save of what's wrong":  {ruleForm("save", "wrong", "3"), 422, "", "", "", "Not saved"},
+		"somebody was faster":   {ruleForm("save", "mine", "2"), 409, "", "", "", "Edit conflict"},
+		"from what's forgotten": {ruleForm("save", "mine", "9"), 409, "", "", "", "Difference from their version to yours"},
+		"go on writing":         {ruleForm("edit", "mine", "2"), 200, "", "", "", "mine"},
+		"no version":            {ruleForm("save", "a", "x"), 400, "", "", "", "the form is incomplete"},
+		"nothing to do":         {ruleForm("dance", "a", "3"), 404, "", "", "", ""},
+	} {
+		source := testable(t)
+		r := post(source, "/rules/classify", c.form)
+		said, to := body(t, r), r.Header.Get("Location")
+		if c.tested != "" {
+			id := strings.TrimPrefix(to, c.to)
+			test, err := source.Trials.Progress(id)
+			if want := (wire.Backtest{ID: id, Set: "classify", From: 3, Items: 500, Note: "a note", Text: "a"}); err != nil || test.ID != want.ID || test.Set != want.Set || test.From != want.From || test.Items != want.Items || test.Note != want.Note || test.Text != want.Text {
+				t.Errorf("%s: got %+v, %v; want %+v", name, test, err, want)
+			}
+			to = strings.TrimSuffix(to, id)
+		}
+		if r.StatusCode != c.status || to != c.to {
+			t.Errorf("%s: got %d to %q; want %d to %q", name, r.StatusCode, to, c.status, c.to)
+		}
+		newest, err := storage.RuleSets(source.Store).Read(t.Context(), "classify", 0)
+		must(t, err)
+		if c.saved == "" && newest.Version != 3 || c.saved != "" && (newest.Version != 4 || string(newest.Text) != c.saved || newest.Note != "a note") {
+			t.Errorf("%s: got version %d %q %q, want %q", name, newest.Version, newest.Text, newest.Note, c.saved)
+		}
+		if page := parse(t, said); !strings.Contains(words(page), c.says) {
+			t.Errorf("%s: the page does not say %q: %s", name, c.says, words(page))
+		}
+	}
+}
+
+func TestRulePage_KeepsTextOnErrors(t *testing.T) {
+	const text = "\n</textarea><script>\n a & b"
+	source := testable(t)
+	page := parse(t, body(t, post(source, "/rules/classify", ruleForm("save", text, "2"))))
+	field := elements(page, "textarea")[0]
+	if got := field.FirstChild.Data; got != text {
+		t.Errorf("the field has %q, want %q", got, text)
+	}
+	for _, in := range elements(page, "input") {
+		if attr(in, "name") == "from" && attr(in, "value") != "3" {
+			t.Errorf("it is made from version %s, want 3: who saves again has seen it", attr(in, "value"))
+		}
+		if attr(in, "name") == "note" && attr(in, "value") != "a note" {
+			t.Errorf("the note is %q", attr(in, "value"))
+		}
+	}
+	for _, c := range []url.Values{{"text": {strings.Repeat("x", maxRulesForm)}}} {
+		if r := post(source, "/rules/classify", c); r.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("got %d for a text of %d bytes, want 413", r.StatusCode, maxRulesForm)
+		}
+	}
+}
+
+func TestBacktestPage_ProgressAndReport(t *testing.T) {
+	source := testable(t)
+	running := serve(source, "GET", source.backtest(t, wire.Backtest{Set: "classify", Text: blocking, Items: 20}, func(b wire.Backtest) bool { return b.Done == 5 }))
+	if said := body(t, running); running.Header.Get("Refresh") != "2" || !strings.Contains(said, `value="25"`) || !strings.Contains(said, "5 of at most 20 items") {
+		t.Errorf("got Refresh %q, %s; want its progress, shown anew by itself", running.Header.Get("Refresh"), said)
+	}
+	end := serve(source, "GET", source.backtest(t, wire.Backtest{Set: "classify", Text: evil, Items: 2000}, ended))
+	page := parse(t, body(t, end))
+	said := words(page)
+	for _, want := range []string{"Items tested19", "Become spam3", "Gain a category or topic6", "410+6", "before: no labels"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the page does not say %q: %s", want, said)
+		}
+	}
+	if end.Header.Get("Refresh") != "" || strings.Contains(said, "same11") {
+		t.Errorf("got Refresh %q, and %s; want no more of that, and only what changes", end.Header.Get("Refresh"), said)
+	}
+}

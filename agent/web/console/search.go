@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -14,11 +13,6 @@ import (
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
-
-// A searchSource finds items. Search returns [storage.ErrBadCursor] for a cursor of another search.
-type searchSource interface {
-	Search(ctx context.Context, q wire.Search) (wire.SearchResults, error)
-}
 
 func (c searchPages) searchRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("/{$}", c.search)
@@ -83,9 +77,9 @@ func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("Invalid search: " + err.Error() + ".")})
 		return
 	}
-	now, q := c.now(), s.search(c.now())
+	now, q := c.Now(), s.search(c.Now())
 	q.Facets = r.Header.Get(partHeader) != hitsPart // facets are too expensive for each keystroke
-	found, err := c.source.Search(r.Context(), q)
+	found, err := c.Search.Find(r.Context(), q)
 	var wrong *query.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
@@ -153,7 +147,7 @@ func (c searchPages) whyEmpty(r *http.Request, s state, total int64) *empty {
 	if words := strings.Fields(s["q"]); len(words) > 1 && !strings.ContainsAny(s["q"], `":()|*-`) {
 		e.Any = s.without("typing").with("q", strings.Join(words, " OR ")).URL()
 	}
-	if status, err := c.statusCache.get(r.Context(), c.source, c.now()); err == nil {
+	if status, err := c.status(r.Context()); err == nil {
 		e.Mesh = &status
 	}
 	switch {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,16 +13,10 @@ import (
 	"unicode/utf8"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/output"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
-
-// A savedSource stores searches. Its methods return [storage.ErrNotFound] for a missing search.
-type savedSource interface {
-	Searches(ctx context.Context) ([]storage.SavedSearch, error)
-	PutSearch(ctx context.Context, name string, what wire.SearchSetting) (storage.SavedSearch, error)
-	RemoveSearch(ctx context.Context, name string) error
-}
 
 const searchesPath = "/searches"
 
@@ -42,15 +35,15 @@ type savedRow struct {
 }
 
 func (c searchPages) searches(w http.ResponseWriter, r *http.Request) {
-	saved, err := c.source.Searches(r.Context())
+	saved, err := c.SavedSearches.List(r.Context(), wire.None{})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	rows := make([]savedRow, len(saved))
-	for i, s := range saved {
+	rows := make([]savedRow, len(saved.Searches))
+	for i, s := range saved.Searches {
 		rows[i] = savedRow{
-			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: newTimestamp(s.Added, c.now()),
+			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: newTimestamp(s.Added, c.Now()),
 			Remove: searchesPath + "/" + s.Name + "/remove",
 		}
 	}
@@ -59,7 +52,7 @@ func (c searchPages) searches(w http.ResponseWriter, r *http.Request) {
 
 // savedFollow returns the output URLs of a saved search. They do not change with its query.
 func savedFollow(s storage.SavedSearch) follow {
-	at := outputsPath + "searches/" + s.Name
+	at := output.Path + "searches/" + s.Name
 	return follow{RSS: at + ".rss", Atom: at + ".atom", JSON: at + ".json", Title: cmp.Or(s.Title, s.Name)}
 }
 
@@ -76,13 +69,13 @@ func (c searchPages) saveSearch(w http.ResponseWriter, r *http.Request) {
 		c.redirectOrExplain(w, r, false, &service.Error{Kind: service.KindConflict, Message: "a saved search needs a title, of 200 characters at most"}, "/?"+query, "")
 		return
 	}
-	_, err := c.source.PutSearch(r.Context(), nameOf(title), wire.SearchSetting{Title: title, Query: query})
+	_, err := c.SavedSearches.Save(r.Context(), wire.SaveSearchRequest{Name: nameOf(title), Body: wire.SearchSetting{Title: title, Query: query}})
 	c.redirectOrExplain(w, r, false, err, "/", searchesPath)
 }
 
 // removeSearch removes a saved search. A missing search is not an error.
 func (c searchPages) removeSearch(w http.ResponseWriter, r *http.Request) {
-	err := c.source.RemoveSearch(r.Context(), r.PathValue("name"))
+	_, err := c.SavedSearches.Remove(r.Context(), wire.SavedSearchName{Name: r.PathValue("name")})
 	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
 	}
@@ -111,9 +104,6 @@ type follow struct {
 	Title           string // suggested title
 }
 
-// outputsPath is the prefix of outputs for feed readers; see package output.
-const outputsPath = "/outputs/"
-
 // follow returns the output URLs of the search's first page, without prefix matching of a word being typed.
 func (s state) follow() *follow {
 	values := s.output()
@@ -140,7 +130,7 @@ func (l listing) follow() *follow {
 
 func followed(what string, values url.Values) *follow {
 	address := func(format string) string {
-		return strings.TrimSuffix(outputsPath+what+"."+format+"?"+values.Encode(), "?")
+		return strings.TrimSuffix(output.Path+what+"."+format+"?"+values.Encode(), "?")
 	}
 	return &follow{RSS: address("rss"), Atom: address("atom"), JSON: address("json")}
 }

@@ -13,12 +13,6 @@ import (
 
 const spamPath = "/spam"
 
-// A spamSource lists spam.
-type spamSource interface {
-	Spam(ctx context.Context, feedID, cursor string, limit int) (wire.SpamPage, error)
-	SpamLists(ctx context.Context) (wire.SpamLists, error)
-}
-
 func (c spamPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(spamPath, c.spam)
 	mux.HandleFunc("POST "+spamPath, c.decideSpam)
@@ -66,7 +60,7 @@ func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	feed, cursor := values["feed"], values["cursor"]
-	found, err := c.source.Spam(r.Context(), feed, cursor, pageSize)
+	found, err := c.Spam.List(r.Context(), wire.ListSpamRequest{Feed: feed, Cursor: cursor, Limit: pageSize})
 	switch {
 	case errors.Is(err, storage.ErrBadCursor):
 		c.badSpam(w, r, err)
@@ -75,7 +69,7 @@ func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	now := c.now()
+	now := c.Now()
 	main := spamPage{pager: pager{What: "spam"}, Total: found.Total, Here: spamURL(feed, cursor), Clear: spamPath}
 	for _, item := range found.Items {
 		main.Items = append(main.Items, spamRowOf(item, now))
@@ -92,7 +86,7 @@ func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 	if found.Next != "" {
 		main.Next = spamURL(feed, found.Next)
 	}
-	if lists, err := c.source.SpamLists(r.Context()); err == nil {
+	if lists, err := c.Spam.Lists(r.Context()); err == nil {
 		main.Lists, main.Changed, main.Threshold = &lists, newTimestamp(lists.Changed, now), hundredth(lists.Threshold)
 	}
 	c.render(w, r, http.StatusOK, "spam", page{Title: "Spam", Here: spamPath, Main: main})
@@ -113,6 +107,16 @@ func spamRowOf(i wire.SpamItem, now time.Time) spamRow {
 	}
 }
 
+// setSpam corrects an item to be spam or not.
+func (c *console) setSpam(ctx context.Context, id string, is bool) error {
+	correct := c.Spam.Release
+	if is {
+		correct = c.Spam.Report
+	}
+	_, err := correct(ctx, wire.ByID{ID: id})
+	return err
+}
+
 // decideSpam marks an item as spam or not spam, and redirects to the list.
 func (c spamPages) decideSpam(w http.ResponseWriter, r *http.Request) {
 	id, is, back := formValue(w, r, "item"), formValue(w, r, "spam"), formValue(w, r, "back")
@@ -126,7 +130,7 @@ func (c spamPages) decideSpam(w http.ResponseWriter, r *http.Request) {
 	if back != spamPath && !strings.HasPrefix(back, spamPath+"?") { // prevents open redirects
 		back = spamPath
 	}
-	if _, err := c.source.SetSpam(r.Context(), id, is == "yes"); err != nil {
+	if err := c.setSpam(r.Context(), id, is == "yes"); err != nil {
 		c.showError(w, r, err, "The store", choice{Label: "All spam", URL: back})
 		return
 	}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,11 +11,6 @@ import (
 )
 
 const statisticsPath = "/statistics"
-
-// A statisticsSource provides statistics of items and polls.
-type statisticsSource interface {
-	Statistics(ctx context.Context, days int, zone *time.Location) (wire.Statistics, error)
-}
 
 func (c meshPages) statisticsRoutes(mux *http.ServeMux) {
 	mux.HandleFunc(statisticsPath, c.statistics)
@@ -84,7 +78,7 @@ func (c meshPages) statistics(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	now := c.now()
+	now := c.Now()
 	main := statisticsPage{
 		Days: p.days, Zone: p.zone.String(), Offset: now.In(p.zone).Format("UTC-07:00"), Zones: zones,
 		Figures: statisticsFigures(found), Charts: charts(found, p), Made: newTimestamp(found.Until, now), Nothing: found.Items == 0,
@@ -104,7 +98,7 @@ func (c meshPages) count(w http.ResponseWriter, r *http.Request) (p period, foun
 		c.badAddress(w, r, "Invalid statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
 		return p, found, false
 	}
-	if found, err = c.source.Statistics(r.Context(), p.days, p.zone); err != nil {
+	if found, err = c.Statistics.Get(r.Context(), wire.StatisticsRequest{Days: p.days, Zone: p.zone.String()}); err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return p, found, false
 	}

@@ -2,41 +2,80 @@ package console
 
 import (
 	"encoding/csv"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
-func pagesOfStatistics() map[string]shown {
+func pagesOfStatistics(_ *testing.T, all sites) map[string]shown {
 	return map[string]shown{
-		"statistics":          {"/statistics", 200, hostile()},
-		"statistics of days":  {"/statistics?days=7&zone=Asia/Tokyo", 200, hostile()},
-		"no statistics":       {"/statistics", 200, bare()},
-		"odd period":          {"/statistics?days=8", 400, hostile()},
-		"odd zone":            {"/statistics?zone=%3Cscript%3E", 400, hostile()},
-		"statistics down":     {"/statistics", 503, brokenMesh()},
-		"no such file":        {"/statistics/none.csv", 404, hostile()},
-		"no file of that end": {"/statistics/days.html", 404, hostile()},
+		"statistics":          {"/statistics", 200, all.hostile},
+		"statistics of days":  {"/statistics?days=7&zone=Asia/Tokyo", 200, all.hostile},
+		"no statistics":       {"/statistics", 200, all.empty},
+		"odd period":          {"/statistics?days=8", 400, all.hostile},
+		"odd zone":            {"/statistics?zone=%3Cscript%3E", 400, all.hostile},
+		"statistics down":     {"/statistics", 503, all.broken},
+		"no such file":        {"/statistics/none.csv", 404, all.hostile},
+		"no file of that end": {"/statistics/days.html", 404, all.hostile},
 	}
 }
 
-// bare is a source of a mesh without data.
-func bare() *fake {
-	empty := make([][]int64, 7)
-	for i := range empty {
-		empty[i] = make([]int64, 24)
+// counted returns a site with items of two days in eleven categories, 25 of them with a date that counts for their lag,
+// and with polled feeds. Names are hostile, some for a spreadsheet.
+func counted(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t)
+	s.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/", Added: noon.AddDate(0, 0, -30)})
+	var items []storage.Item
+	for n := range 28 {
+		i := storage.Item{ID: fmt.Sprint(n), FirstSeen: noon.Add(-time.Hour), Language: []string{evil, ""}[n%2], Assumed: "missing", Spam: n == 27}
+		switch {
+		case n < 23:
+			i.Published, i.Assumed = i.FirstSeen.Add(-time.Minute), ""
+		case n == 23:
+			i.Published, i.Assumed = i.FirstSeen.Add(-4000*time.Second), ""
+		case n == 24:
+			i.Published, i.Assumed = i.FirstSeen.Add(-90000500*time.Millisecond), ""
+		}
+		if n < 2 {
+			i.Sentiment = -.25
+		}
+		for c := range 11 {
+			name := fmt.Sprint(evil, c)
+			if c == 1 {
+				name = "=1+1"
+			}
+			if n < 20-c {
+				i.Categories = append(i.Categories, name)
+			}
+		}
+		items = append(items, i)
 	}
-	source := &fake{}
-	source.statistics.Seen, source.statistics.Published = empty, empty
-	return source
+	monday := time.Date(2026, 9, 28, 9, 0, 0, 0, time.UTC)
+	for n := range 5 {
+		items = append(items, storage.Item{ID: fmt.Sprint("monday", n), FirstSeen: monday, Published: monday})
+	}
+	s.items(t, "f", items...)
+	for n, state := range []subjects.State{
+		{Status: 304, Outcome: evil}, {Status: 304, Outcome: evil}, {Status: 304, Outcome: evil}, {Status: 200, Outcome: "stored"},
+		{Outcome: evil, Failures: 1, Class: "=cmd|' /C calc'!A0" + evil},
+	} {
+		state.Tier, state.Polled = "hot", noon
+		s.Mesh.States[fmt.Sprint(n)] = &state
+	}
+	return s
 }
 
 func TestStatisticsPage_ChartsHaveTables(t *testing.T) {
-	source := hostile()
-	page := parse(t, body(t, serve(source, "GET", "/statistics?days=7&zone=Asia/Tokyo")))
-	if want := []string{"7 Asia/Tokyo"}; !slices.Equal(source.periods, want) {
-		t.Errorf("asked for %q, want %q", source.periods, want)
+	source := counted(t)
+	if p, err := readPeriod("days=7&zone=Asia/Tokyo"); err != nil || p.days != 7 || p.zone.String() != "Asia/Tokyo" {
+		t.Errorf("asks for %+v, %v", p, err)
 	}
+	page := parse(t, body(t, serve(source, "GET", "/statistics?days=7&zone=Asia/Tokyo")))
 	files := 0
 	for _, section := range elements(page, "section") {
 		pictures, tables := 0, len(elements(section, "table"))
@@ -69,25 +108,27 @@ func TestStatisticsPage_ChartsHaveTables(t *testing.T) {
 }
 
 func TestStatisticsPage_NumbersMatch(t *testing.T) {
+	source := counted(t)
 	for file, want := range map[string]string{
-		"days":     "2026-09-29,8,1\r\n",
-		"activity": "Monday,09,5,5\r\n",
-		"lag":      "2026-09-29,5,60.0,4000.0,90000.5\r\n",
+		"days":     "2026-09-29,28,1\r\n",
+		"activity": "Monday,09,5,6\r\n",
+		"lag":      "2026-09-29,25,60.0,4000.0,90000.5\r\n",
 		"outcomes": "new items,1\r\n",
 	} {
-		if got := body(t, serve(hostile(), "GET", "/statistics/"+file+".csv")); !strings.Contains(got, want) {
+		if got := body(t, serve(source, "GET", "/statistics/"+file+".csv")); !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q in it", file, got, want)
 		}
 	}
-	got := strings.Split(body(t, serve(hostile(), "GET", "/statistics/categories.csv")), "\r\n")
+	got := strings.Split(body(t, serve(source, "GET", "/statistics/categories.csv")), "\r\n")
 	if last := got[len(got)-2]; last != "2026-09-29,20,19,18,17,16,15,14,13,33" {
 		t.Errorf("got %q, want the eight largest and the others together", last)
 	}
 }
 
 func TestStatisticsCSV_EscapesFormulas(t *testing.T) {
+	source := counted(t)
 	for _, file := range []string{"categories", "failures"} {
-		rows, err := csv.NewReader(serve(hostile(), "GET", "/statistics/"+file+".csv").Body).ReadAll()
+		rows, err := csv.NewReader(serve(source, "GET", "/statistics/"+file+".csv").Body).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -15,16 +14,6 @@ import (
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
-
-// A storySource provides stories and applies manual edits. Its methods return [storage.ErrNotFound] for a
-// missing story and [storage.ErrBadCursor] for a cursor of another list.
-type storySource interface {
-	Stories(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error)
-	Story(ctx context.Context, id string) (wire.StoryView, error)
-	SplitStory(ctx context.Context, id string, what wire.SplitRequest) (wire.StoryView, error)
-	JoinStories(ctx context.Context, id, other string) (wire.StoryView, error)
-	Bursts(ctx context.Context, of string, limit int) (wire.Bursts, error)
-}
 
 func (c storyPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(storiesPath, c.stories)
@@ -104,8 +93,8 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 		c.badList(w, r, err)
 		return
 	}
-	l, now := listing(values), c.now()
-	found, err := c.source.Stories(r.Context(), l.search(now))
+	l, now := listing(values), c.Now()
+	found, err := c.Stories.List(r.Context(), l.search(now))
 	switch {
 	case errors.Is(err, storage.ErrBadCursor):
 		c.badList(w, r, err)
@@ -116,10 +105,10 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 	}
 	main := l.show(found, now)
 	// bursts are optional
-	if bursts, err := c.source.Bursts(r.Context(), "", maxBurstsQueried); err == nil && len(l) == 0 {
+	if bursts, err := c.Stories.Bursts(r.Context(), wire.ListBurstsRequest{Limit: maxBurstsQueried}); err == nil && len(l) == 0 {
 		main.Bursts = l.bursts(bursts)
 	}
-	if status, err := c.statusCache.get(r.Context(), c.source, now); err == nil {
+	if status, err := c.status(r.Context()); err == nil {
 		main.Mesh = &status
 	}
 	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Feeds: main.Follow.links("Stories"), Main: main})

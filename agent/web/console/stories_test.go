@@ -1,37 +1,110 @@
 package console
 
 import (
-	"errors"
-	"net/http"
-	"net/http/httptest"
-	"slices"
+	"encoding/json"
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"feedmesh/agent/service"
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
-func pagesOfStories() map[string]shown {
-	unfiltered := hostile()
-	unfiltered.stories = wire.StoryPage{}
-	lonely := &fake{story: wire.StoryView{Story: storage.Story{ID: "evil", Items: 1, Events: 1}, Timeline: []wire.StoryEvent{{ID: "e", Items: make([]wire.StoryItem, 1)}}}}
+// summarize stores the summaries of stories, made from their items and then changed.
+func (s *site) summarize(t *testing.T, change func(*storage.Story), ids ...string) {
+	t.Helper()
+	var stories []storage.Story
+	for _, id := range ids {
+		of, err := storage.ItemsOfStory(t.Context(), s.Store, id, placement.MaxItems)
+		must(t, err)
+		story, ok := placement.Summarize(id, of, func(string) float64 { return 1 }, false, s.now)
+		if !ok {
+			t.Fatalf("story %s has too few items", id)
+		}
+		change(&story)
+		stories = append(stories, story)
+	}
+	s.putStories(t, stories...)
+}
+
+func (s *site) putStories(t *testing.T, stories ...storage.Story) {
+	t.Helper()
+	must(t, s.Store.PutStories(t.Context(), storage.Fence{}, nil, stories, nil))
+}
+
+// putBursts stores the current bursts.
+func (s *site) putBursts(t *testing.T, bursts ...placement.Burst) {
+	t.Helper()
+	note, err := json.Marshal(bursts)
+	must(t, err)
+	must(t, storage.Notes(s.Store).Put(t.Context(), storage.Fence{}, placement.BurstsNote, note))
+}
+
+// hostileStories stores a story of two events and many publishers, and stories enough for a second page.
+func (s *site) hostileStories(t *testing.T) {
+	t.Helper()
+	evil2 := storage.Item{
+		ID: "evil2", Title: evil, URL: "javascript:alert(1)", Excerpt: evil, Language: `en"><script>`, Partition: "en", EventID: "e1", StoryID: "evil", StoryReason: evil,
+		Categories: []string{evil, "databases"}, Topics: []string{evil}, FirstSeen: noon.Add(-72 * time.Hour), Published: noon.Add(-time.Hour),
+	}
+	evil3 := evil2
+	evil3.ID, evil3.DuplicateOf, evil3.DuplicateBy, evil3.DuplicateReason, evil3.FirstSeen, evil3.Published = "evil3", "evil2", "title", evil, noon.Add(-71*time.Hour), noon
+	s.items(t, "evil", evil2, evil3)
+	others := []storage.Item{{ID: "plain", URL: "https://a.example/", Partition: "en", EventID: `e2"><script>`, StoryID: "evil"}}
+	for n := range 14 {
+		i := evil2
+		i.ID, i.EventID, i.URL, i.FirstSeen = fmt.Sprint("p", n), `e2"><script>`, fmt.Sprintf("https://p%d.example/", n), noon.Add(-time.Hour)
+		others = append(others, i)
+	}
+	s.items(t, "many", others...)
+	must(t, s.Store.AddClicks(t.Context(), "evil2", 3))
+	s.summarize(t, func(story *storage.Story) {
+		story.Title, story.Headline, story.Burst, story.Rank = evil, "evil2", true, 100
+		story.Summary = []storage.Line{{Text: evil, ItemID: "evil2"}, {Text: evil, ItemID: "evil3"}}
+		story.Categories = []string{evil, "databases"}
+	}, "evil")
+	var more []storage.Story
+	for n := range 45 {
+		more = append(more, storage.Story{
+			ID: fmt.Sprint("s", n), Title: fmt.Sprint(evil, n), Partition: []string{subjects.OtherLanguages, "en"}[n%2], Sources: 2, Items: 2, Events: 1, Rank: float64(n),
+			Categories: []string{fmt.Sprint(evil, n%12), `">`}, Topics: []string{evil, "a"}, FirstSeen: noon.Add(-time.Hour), LastSeen: noon,
+		})
+	}
+	s.putStories(t, more...)
+	s.putBursts(t, placement.Burst{Of: "topic", Name: evil, Items: 3}, placement.Burst{Of: "category", Name: "databases", Items: 2}, placement.Burst{Of: "story", Name: "evil", Items: 1})
+}
+
+// linkOn returns the URL of a link on a page.
+func linkOn(t *testing.T, s *site, target, label string) string {
+	t.Helper()
+	to := link(parse(t, body(t, serve(s, "GET", target))), label)
+	if to == "" {
+		t.Fatalf("%s has no link %q", target, label)
+	}
+	return to
+}
+
+func pagesOfStories(t *testing.T, all sites) map[string]shown {
+	lonely := newSite(t)
+	lonely.item(t, "f", storage.Item{ID: "i", EventID: "e", StoryID: "evil"})
 	return map[string]shown{
-		"stories":          {"/stories", 200, hostile()},
-		"some stories":     {"/stories?category=%22%3E&topic=a&language=en&sort=newest&cursor=c", 200, hostile()},
-		"no stories":       {"/stories", 200, &fake{}},
-		"no feeds at all":  {"/stories", 200, &fake{status: wire.Status{Feeds: wire.FeedCounts{}}}},
-		"no story matches": {"/stories?topic=a", 200, unfiltered},
-		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, hostile()},
-		"stale list":       {"/stories?cursor=c", 400, stale()},
-		"stories down":     {"/stories", 503, broken()},
-		"story":            {"/stories/evil", 200, hostile()},
+		"stories":          {"/stories", 200, all.hostile},
+		"some stories":     {linkOn(t, all.hostile, "/stories?category=%22%3E&topic=a&language=en&sort=newest", "More stories"), 200, all.hostile},
+		"no stories":       {"/stories", 200, all.empty},
+		"no feeds at all":  {"/stories", 200, all.empty},
+		"no story matches": {"/stories?topic=b", 200, all.hostile},
+		"strange list":     {"/stories?language=xx&sort=%3Cscript%3E", 400, all.hostile},
+		"stale list":       {"/stories?cursor=c", 400, all.hostile},
+		"stories down":     {"/stories", 503, all.broken},
+		"story":            {"/stories/evil", 200, all.hostile},
 		"story of one":     {"/stories/evil", 200, lonely},
-		"no story":         {"/stories/none", 404, hostile()},
-		"long story ID":    {"/stories/" + strings.Repeat("a", 100), 404, hostile()},
-		"story down":       {"/stories/evil", 503, broken()},
+		"no story":         {"/stories/none", 404, all.hostile},
+		"long story ID":    {"/stories/" + strings.Repeat("a", 100), 404, all.hostile},
+		"story down":       {"/stories/evil", 503, all.broken},
 	}
 }
 
@@ -42,21 +115,38 @@ func TestStoriesPage_SearchFromURL(t *testing.T) {
 		"/stories?sort=newest&language=ru":               {Sort: "newest", Language: "ru"},
 		"/stories?category=a&topic=b&cursor=x%2By&lang=": {Category: "a", Topic: "b", Cursor: "x+y"},
 	} {
-		source := hostile()
-		serve(source, "GET", address)
 		want.Sources, want.Limit = 2, pageSize
-		if len(source.listed) != 1 || source.listed[0] != want {
-			t.Errorf("%s: listed %+v, want %+v", address, source.listed, want)
+		if got := storySearchOf(t, address); got != want {
+			t.Errorf("%s: searches for %+v, want %+v", address, got, want)
 		}
 	}
 }
 
+// storySearchOf returns the search of a list's URL, at noon.
+func storySearchOf(t *testing.T, address string) wire.StorySearch {
+	t.Helper()
+	u, err := url.Parse(address)
+	must(t, err)
+	values, err := readParams(u.RawQuery, storyParams)
+	must(t, err)
+	return listing(values).search(noon)
+}
+
 func TestStoriesPage_FiltersAddedAndRemoved(t *testing.T) {
-	source := &fake{stories: wire.StoryPage{Next: "n", Stories: []wire.StoryBrief{
-		{Story: storage.Story{ID: "a", Title: "A", Categories: []string{"c1"}, Topics: []string{"t1"}}},
-		{Story: storage.Story{ID: "b", Title: "B", Categories: []string{"c2", "c1"}, Topics: []string{"t2"}}},
-	}}}
-	doc := parse(t, body(t, serve(source, "GET", "/stories?category=c1&language=en&cursor=c")))
+	source := newSite(t)
+	stories := []storage.Story{
+		{ID: "a", Title: "A", Partition: "en", Sources: 2, Rank: 100, Categories: []string{"c1"}, Topics: []string{"t1"}},
+		{ID: "b", Title: "B", Partition: "en", Sources: 2, Rank: 99, Categories: []string{"c2", "c1"}, Topics: []string{"t2"}},
+	}
+	for n := range 3 * pageSize {
+		stories = append(stories, storage.Story{ID: fmt.Sprint(n), Partition: "en", Sources: 2, Rank: float64(n%2) * 1000, Categories: []string{"c1"}})
+	}
+	source.putStories(t, stories...)
+	second := linkOn(t, source, "/stories?category=c1&language=en", "More stories")
+	doc := parse(t, body(t, serve(source, "GET", second)))
+	if next := link(doc, "More stories"); !strings.HasPrefix(next, "/stories?category=c1&cursor=") || !strings.HasSuffix(next, "&language=en") || next == second {
+		t.Errorf("more stories are at %q", next)
+	}
 	for label, want := range map[string]string{
 		"A":                                 "/stories/a",
 		"c1":                                "/stories?language=en",
@@ -70,7 +160,6 @@ func TestStoriesPage_FiltersAddedAndRemoved(t *testing.T) {
 		"Remove filter Language: English ×": "/stories?category=c1",
 		"Clear all":                         "/stories",
 		"First page":                        "/stories?category=c1&language=en",
-		"More stories":                      "/stories?category=c1&cursor=n&language=en",
 	} {
 		if got := link(doc, label); got != want {
 			t.Errorf("%q leads to %q, want %q", label, got, want)
@@ -79,9 +168,14 @@ func TestStoriesPage_FiltersAddedAndRemoved(t *testing.T) {
 }
 
 func TestStoriesPage_CardShowsCoverage(t *testing.T) {
-	source := hostile()
-	s := &source.stories.Stories[0]
-	s.Title, s.URL, s.Publishers, s.Why = "Kernel released", "https://www.lwn.example/1", []string{"lwn.example", "b.example"}, "its words are alike"
+	source := newSite(t)
+	source.items(t, "f",
+		storage.Item{ID: "a", Partition: "en", EventID: "e1", StoryID: "s", URL: "https://www.lwn.example/1", FirstSeen: noon.Add(-72 * time.Hour)},
+		storage.Item{ID: "b", Partition: "en", EventID: "e1", StoryID: "s", URL: "https://b.example/1", FirstSeen: noon.Add(-72 * time.Hour)},
+		storage.Item{ID: "c", Partition: "en", EventID: "e1", StoryID: "s", URL: "https://b.example/2", FirstSeen: noon.Add(-72 * time.Hour)},
+		storage.Item{ID: "d", Partition: "en", EventID: "e1", StoryID: "s", URL: "https://b.example/3", StoryReason: "its words are alike"},
+	)
+	source.summarize(t, func(s *storage.Story) { s.Title, s.Headline, s.Sources, s.Burst = "Kernel released", "a", 14, true }, "s")
 	doc := parse(t, body(t, serve(source, "GET", "/stories")))
 	page := words(doc)
 	for _, want := range []string{"Kernel released", "Burst · 4 items from 14 publishers · just now", "lwn.example, b.example · Read at lwn.example", "For the newest item: its words are alike."} {
@@ -89,8 +183,8 @@ func TestStoriesPage_CardShowsCoverage(t *testing.T) {
 			t.Errorf("the page does not say %q: %s", want, page)
 		}
 	}
-	if got := link(doc, "Read at lwn.example"); got != s.URL {
-		t.Errorf("the headline's item is at %q, want %q", got, s.URL)
+	if got, want := link(doc, "Read at lwn.example"), "https://www.lwn.example/1"; got != want {
+		t.Errorf("the headline's item is at %q, want %q", got, want)
 	}
 	sparks := elements(doc, "svg")
 	if len(sparks) != 1 || attr(sparks[0], "role") != "img" || attr(sparks[0], "aria-label") != "4 items in the last 73 hours, at most 3 within 2 hours" {
@@ -98,76 +192,20 @@ func TestStoriesPage_CardShowsCoverage(t *testing.T) {
 	}
 }
 
-func TestSpark_ShowsActivityUpToNow(t *testing.T) {
-	for _, c := range []struct {
-		hours []int
-		ago   time.Duration // age of the first item
-		want  *spark
-	}{
-		{nil, time.Hour, nil},
-		{[]int{7}, 0, &spark{3, 24, "M0 24h3v-24h-3z", "7 items in the last 1 hour"}},
-		{[]int{1, 0, 4}, 3 * time.Hour, &spark{15, 24, "M0 24h3v-6h-3zM8 24h3v-24h-3z", "5 items in the last 4 hours, at most 4 within 1 hour"}},
-		{[]int{1, 1000}, time.Hour, &spark{7, 24, "M0 24h3v-2h-3zM4 24h3v-24h-3z", "1,001 items in the last 2 hours, at most 1,000 within 1 hour"}},
-		{[]int{1, 1}, 400 * time.Hour, &spark{167, 24, "M0 24h3v-24h-3z", "2 items within 168 hours"}},
-	} {
-		got := sparkOf(wire.HourlyItems{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
-		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
-			t.Errorf("%v: got %+v, want %+v", c.hours, got, c.want)
-		}
-	}
-	s := sparkOf(wire.HourlyItems{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
-	if strings.Count(s.Path, "M") != 42 || s.Width > 4*sparkBars {
-		t.Errorf("got %d bars, want a week in bars of four hours", strings.Count(s.Path, "M"))
-	}
-}
-
-func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
-	seen := noon.Add(-time.Hour)
-	source := &fake{story: wire.StoryView{
-		Story:   storage.Story{ID: "s", Partition: "en", Title: "Kernel released", Headline: "a", Items: 3, Events: 2, Sources: 3, FirstSeen: seen, LastSeen: seen},
-		Summary: []wire.Quote{{Text: "It is out.", Item: wire.ItemBrief{ID: "a", URL: "https://lwn.example/1", Publisher: "lwn.example"}}},
-		Timeline: []wire.StoryEvent{
-			{ID: "e1", FirstSeen: seen, Items: []wire.StoryItem{{
-				ItemBrief:  wire.ItemBrief{ID: "a", Title: "Kernel released", Publisher: "lwn.example", StoryWhy: "nothing like it was there", Seen: seen},
-				Duplicates: []wire.ItemBrief{{ID: "b", Title: "Kernel released - B", DuplicateOf: "a", DuplicateBy: "title", DuplicateWhy: "same title but for the publisher's tail"}},
-			}}},
-			{ID: "e2", FirstSeen: seen, Items: []wire.StoryItem{{ItemBrief: wire.ItemBrief{ID: "c", Title: "A hole", Publisher: "c.example"}}}},
-		},
-	}}
-	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
-	page := words(doc)
-	for _, want := range []string{
-		"It is out. lwn.example", "Event 1 1 hour ago", "Reason: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
-		"Split Event 2 into a new story", "Split from this story: A hole", "Not a duplicate: Kernel released - B",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q: %s", want, page)
-		}
-	}
-	if strings.Contains(page, "Split from this story: Kernel released") {
-		t.Error("an item that others repeat can be taken out alone")
-	}
-	if got := link(doc, "Read the headline at lwn.example"); got != "https://lwn.example/1" {
-		t.Errorf("the headline is at %q", got)
-	}
-	source.story.Events, source.story.Timeline = 1, source.story.Timeline[:1]
-	if page := body(t, serve(source, "GET", "/stories/s")); strings.Contains(page, "into a new story") || !strings.Contains(page, ">Items") {
-		t.Error("the only event of a story can be split from it")
-	}
-	details := elements(doc, "details")
-	if len(details) != 1 || !strings.Contains(words(details[0]), "Kernel released - B") {
-		t.Errorf("got %d foldings, want one with the duplicate", len(details))
-	}
-}
-
 func TestItemPage_ShowsRelatedItems(t *testing.T) {
-	source := &fake{
-		items: map[string]wire.ItemView{"b": {Item: storage.Item{
-			ID: "b", StoryID: "s", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateReason: "same title", StoryReason: "it says the same as another item of the event",
-		}}},
-		duplicates: wire.Duplicates{First: wire.ItemBrief{ID: "a"}, Items: []wire.ItemBrief{{ID: "b", Title: "B"}, {ID: "c", Title: "C", Publisher: "c.example", DuplicateOf: "a", DuplicateBy: "text"}}},
-		related:    wire.Related{Story: storage.Story{ID: "s", Title: "Kernel released", Items: 7, Sources: 4}, Items: []wire.ItemBrief{{ID: "d", Title: "D", Publisher: "d.example"}}},
+	source := newSite(t)
+	items := []storage.Item{
+		{ID: "a", Title: "Kernel released", URL: "https://a.example/"},
+		{ID: "b", Title: "B", DuplicateOf: "a", DuplicateBy: "title", DuplicateScore: 1, DuplicateReason: "same title", StoryReason: "it says the same as another item of the event"},
+		{ID: "c", Title: "C", URL: "https://c.example/", DuplicateOf: "a", DuplicateBy: "text"},
+		{ID: "d", Title: "D", URL: "https://d.example/", FirstSeen: noon.Add(time.Minute)},
+		{ID: "e", URL: "https://d.example/"}, {ID: "f", URL: "https://d.example/"}, {ID: "g", URL: "https://d.example/"},
 	}
+	for n := range items {
+		items[n].Partition, items[n].EventID, items[n].StoryID = "en", "e", "s"
+	}
+	source.items(t, "f", items...)
+	source.summarize(t, func(s *storage.Story) { s.Title = "Kernel released" }, "s")
 	doc := parse(t, body(t, serve(source, "GET", "/items/b")))
 	page := words(doc)
 	for _, want := range []string{
@@ -183,96 +221,39 @@ func TestItemPage_ShowsRelatedItems(t *testing.T) {
 	}
 }
 
-// submit submits a form.
-func submit(source Source, target, form string) *http.Response {
-	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(form))
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer := httptest.NewRecorder()
-	handler(source, func() time.Time { return noon }).ServeHTTP(answer, request)
-	return answer.Result()
-}
-
-// A submission is a form and its expected response.
-type submission struct {
-	target, form string
-	status       int
-	location     string
-}
-
-// submitAll submits forms in order.
-func submitAll(t *testing.T, source Source, all []submission) {
-	t.Helper()
-	for _, c := range all {
-		if got := submit(source, c.target, c.form); got.StatusCode != c.status || got.Header.Get("Location") != c.location {
-			t.Errorf("%s %.100s: status %d to %q, want %d to %q", c.target, c.form, got.StatusCode, got.Header.Get("Location"), c.status, c.location)
-		}
-	}
-}
-
-func TestStoryPage_SplitAndJoin(t *testing.T) {
-	source := &fake{story: wire.StoryView{Story: storage.Story{ID: "new"}}}
-	submitAll(t, source, []submission{
-		{"/stories/s/split", "event=e", 303, "/stories/s"},
-		{"/stories/s/split", "item=i", 303, "/stories/s"},
-		{"/stories/s/split", "", 404, ""},
-		{"/stories/s/split", "item=i&event=e", 404, ""},
-		{"/stories/s/split", "item=" + strings.Repeat("i", 65), 404, ""},
-		{"/stories/s/join", "story=http%3A%2F%2Flocalhost%3A8080%2Fstories%2Fother%3Fx%23y", 303, "/stories/new"},
-		{"/stories/s/join", "story=+other+", 303, "/stories/new"},
-		{"/stories/s/join", "story=%2Fstories%2Fother", 303, "/stories/new"},
-		{"/stories/s/join", "story=", 404, ""},
-		{"/items/i/differ", "", 303, "/items/i"},
-	})
-	want := []string{"split s {EventID:e ItemID:}", "split s {EventID: ItemID:i}", "join s other", "join s other", "join s other", "differ i"}
-	if !slices.Equal(source.done, want) {
-		t.Errorf("done is %q, want %q", source.done, want)
-	}
-}
-
-func TestStoryPage_EditErrors(t *testing.T) {
-	pending := &fake{story: wire.StoryView{Pending: true}, duplicates: wire.Duplicates{Pending: true}}
-	for words, c := range map[string]struct {
-		source *fake
-		status int
-	}{
-		"The change is pending":                                   {pending, 202},
-		"There is nothing to split.":                              {&fake{editErr: &service.Error{Kind: service.KindConflict, Message: "there is nothing to split"}}, 409},
-		sentence(service.ErrOlderAgent.Error()):                   {&fake{editErr: service.ErrOlderAgent}, 503},
-		"The item or story was removed":                           {&fake{editErr: storage.ErrNotFound}, 404},
-		"A component that this page depends on cannot be reached": {&fake{editErr: errors.New("nats: no responders")}, 503},
-	} {
-		for target, form := range map[string]string{"/stories/s/split": "event=e", "/stories/s/join": "story=o", "/items/i/differ": ""} {
-			got := submit(c.source, target, form)
-			if page := body(t, got); got.StatusCode != c.status || !strings.Contains(page, words) || strings.Contains(page, "nats:") {
-				t.Errorf("%s: status %d, want %d with %q: %s", target, got.StatusCode, c.status, words, page)
-			}
-		}
-	}
-}
-
 func TestStoriesPages_EmptyListsHelp(t *testing.T) {
+	feeds, many := newSite(t), newSite(t)
+	feeds.AddFeeds(t, storage.Feed{ID: "a", URL: "https://a.example/", Added: noon})
+	many.AddFeeds(t, storage.Feed{ID: "a", URL: "https://a.example/", Added: noon})
+	var stories []storage.Story
+	for n := range pageSize + 1 {
+		stories = append(stories, storage.Story{ID: fmt.Sprint(n), Partition: "en", Sources: 2, Rank: float64(n)})
+	}
+	many.putStories(t, stories...)
+	second := linkOn(t, many, "/stories", "More stories")
+	must(t, many.Store.PutStories(t.Context(), storage.Fence{}, nil, nil, []string{"0"}))
 	for name, c := range map[string]struct {
 		address string
-		status  wire.Status
+		source  *site
 		want    string
 	}{
-		"no feeds":       {"/stories", wire.Status{}, "No feeds yet"},
-		"no stories":     {"/stories", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "after two publishers have reported the same event"},
-		"no match":       {"/stories?topic=a", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "Remove the filters"},
-		"after the last": {"/stories?cursor=c", wire.Status{Feeds: wire.FeedCounts{Stored: 3}}, "No more stories"},
+		"no feeds":       {"/stories", newSite(t), "No feeds yet"},
+		"no stories":     {"/stories", feeds, "after two publishers have reported the same event"},
+		"no match":       {"/stories?topic=a", feeds, "Remove the filters"},
+		"after the last": {second, many, "No more stories"},
 	} {
-		if page := words(parse(t, body(t, serve(&fake{status: c.status}, "GET", c.address)))); !strings.Contains(page, c.want) {
+		if page := words(parse(t, body(t, serve(c.source, "GET", c.address)))); !strings.Contains(page, c.want) {
 			t.Errorf("%s: the page does not say %q: %s", name, c.want, page)
 		}
 	}
 }
 
 func TestSearchPage_ShowsStoryCoverage(t *testing.T) {
-	source := &fake{found: wire.SearchResults{Total: 2, Items: []wire.FoundItem{
-		{Item: storage.Item{ID: "a", StoryID: "s"}, Coverage: &wire.StoryCoverage{Items: 7, Sources: 1}},
-		{Item: storage.Item{ID: "c", StoryID: "t"}, Coverage: &wire.StoryCoverage{Items: 1200, Sources: 1100}},
-		{Item: storage.Item{ID: "b", StoryID: "alone"}},
-	}}}
+	source := newSite(t)
+	source.items(t, "f",
+		storage.Item{ID: "a", Title: "a", Language: "en", StoryID: "s", EventID: "e1"}, storage.Item{ID: "c", Title: "a", Language: "en", StoryID: "t", EventID: "e2"},
+		storage.Item{ID: "b", Title: "a", Language: "en", StoryID: "alone", EventID: "e3"})
+	source.putStories(t, storage.Story{ID: "s", Partition: "en", Items: 7, Sources: 1}, storage.Story{ID: "t", Partition: "en", Items: 1200, Sources: 1100})
 	doc := parse(t, body(t, serve(source, "GET", "/?q=a")))
 	for label, want := range map[string]string{"7 items about it": "/stories/s", "1,100 publishers": "/stories/t"} {
 		if got := link(doc, label); got != want {
@@ -285,7 +266,8 @@ func TestSearchPage_ShowsStoryCoverage(t *testing.T) {
 }
 
 func TestStoriesPage_ShowsBursts(t *testing.T) {
-	source := hostile()
+	source := newSite(t)
+	source.putBursts(t, placement.Burst{Of: "topic", Name: evil, Items: 3}, placement.Burst{Of: "category", Name: "databases", Items: 2}, placement.Burst{Of: "story", Name: "evil", Items: 1})
 	doc := parse(t, body(t, serve(source, "GET", "/stories")))
 	if got := link(doc, "databases"); got != "/stories?category=databases" {
 		t.Errorf("a bursting category leads to %q", got)
@@ -299,33 +281,14 @@ func TestStoriesPage_ShowsBursts(t *testing.T) {
 }
 
 func TestStoriesPage_TimeFilter(t *testing.T) {
-	source := hostile()
-	serve(source, "GET", "/stories?time=week")
-	if got, want := source.listed[0].After, noon.AddDate(0, 0, -7); !got.Equal(want) {
+	if got, want := storySearchOf(t, "/stories?time=week").After, noon.AddDate(0, 0, -7); !got.Equal(want) {
 		t.Errorf("listed are those after %v, want %v", got, want)
 	}
-}
-
-func TestStoryPage_OffersSimilarStories(t *testing.T) {
-	source := &fake{
-		story: wire.StoryView{Story: storage.Story{ID: "s", Headline: "a"}},
-		similar: []wire.FoundItem{
-			{Item: storage.Item{ID: "b", Title: "Another one", StoryID: "t"}},
-			{Item: storage.Item{ID: "c", Title: "Its own", StoryID: "s"}},
-			{Item: storage.Item{ID: "d", Title: "Of none"}},
-		},
-	}
-	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
-	if got := link(doc, "Another one"); got != "/stories/t" {
-		t.Errorf("the story that is like it is at %q", got)
-	}
-	var offered []string
-	for _, in := range elements(doc, "input") {
-		if attr(in, "name") == "story" && attr(in, "type") == "hidden" {
-			offered = append(offered, attr(in, "value"))
-		}
-	}
-	if !slices.Equal(offered, []string{"t"}) {
-		t.Errorf("it may be joined with %q, want the other story only", offered)
+	source := newSite(t)
+	source.putStories(t,
+		storage.Story{ID: "old", Title: "Old", Partition: "en", Sources: 2, LastSeen: noon.AddDate(0, 0, -8)},
+		storage.Story{ID: "new", Title: "New", Partition: "en", Sources: 2, LastSeen: noon.AddDate(0, 0, -6)})
+	if doc := parse(t, body(t, serve(source, "GET", "/stories?time=week"))); link(doc, "New") == "" || link(doc, "Old") != "" {
+		t.Errorf("got %s, want the stories of the past week", words(doc))
 	}
 }

@@ -76,13 +76,13 @@ func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 		c.noStory(w, r)
 		return
 	}
-	found, err := c.source.Story(r.Context(), id)
+	found, err := c.Stories.Get(r.Context(), wire.ByID{ID: id})
 	if c.handleError(w, r, err, "The store", c.noStory) {
 		return
 	}
-	main := viewStory(found, c.now())
+	main := viewStory(found, c.Now())
 	// Without the index the page has no similar stories.
-	if like, err := c.source.Similar(r.Context(), found.Headline, maxSimilar); err == nil {
+	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: found.Headline, Limit: maxSimilar}); err == nil {
 		for _, i := range like.Items {
 			if i.StoryID != "" && i.StoryID != id {
 				main.Like = append(main.Like, choice{Label: titleOrDefault(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
@@ -162,7 +162,7 @@ func (c storyPages) split(w http.ResponseWriter, r *http.Request) {
 		c.noStory(w, r)
 		return
 	}
-	story, err := c.source.SplitStory(r.Context(), id, what)
+	story, err := c.StoryEdits.Split(r.Context(), wire.SplitStoryRequest{ID: id, Body: what})
 	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(id))
 }
 
@@ -173,7 +173,7 @@ func (c storyPages) join(w http.ResponseWriter, r *http.Request) {
 		c.noStory(w, r)
 		return
 	}
-	story, err := c.source.JoinStories(r.Context(), id, other)
+	story, err := c.StoryEdits.Join(r.Context(), wire.JoinStoriesRequest{ID: id, Body: wire.JoinRequest{StoryID: other}})
 	c.redirectOrExplain(w, r, story.Pending, err, storyPath(id), storyPath(story.ID))
 }
 

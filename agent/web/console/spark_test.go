@@ -1,0 +1,33 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/wire"
+)
+
+func TestSpark_ShowsActivityUpToNow(t *testing.T) {
+	for _, c := range []struct {
+		hours []int
+		ago   time.Duration // age of the first item
+		want  *spark
+	}{
+		{nil, time.Hour, nil},
+		{[]int{7}, 0, &spark{3, 24, "M0 24h3v-24h-3z", "7 items in the last 1 hour"}},
+		{[]int{1, 0, 4}, 3 * time.Hour, &spark{15, 24, "M0 24h3v-6h-3zM8 24h3v-24h-3z", "5 items in the last 4 hours, at most 4 within 1 hour"}},
+		{[]int{1, 1000}, time.Hour, &spark{7, 24, "M0 24h3v-2h-3zM4 24h3v-24h-3z", "1,001 items in the last 2 hours, at most 1,000 within 1 hour"}},
+		{[]int{1, 1}, 400 * time.Hour, &spark{167, 24, "M0 24h3v-24h-3z", "2 items within 168 hours"}},
+	} {
+		got := sparkOf(wire.HourlyItems{Since: noon.Add(-c.ago), Hours: c.hours}, noon)
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%v: got %+v, want %+v", c.hours, got, c.want)
+		}
+	}
+	s := sparkOf(wire.HourlyItems{Since: noon.Add(-167 * time.Hour), Hours: slices.Repeat([]int{1}, 168)}, noon)
+	if strings.Count(s.Path, "M") != 42 || s.Width > 4*sparkBars {
+		t.Errorf("got %d bars, want a week in bars of four hours", strings.Count(s.Path, "M"))
+	}
+}
