@@ -13,7 +13,7 @@ import (
 type fieldInfo struct {
 	name    string
 	aliases string // names used by other programs
-	inScope string // why a scope cannot use it; empty: it can
+	inScope string // why a scope cannot use it; empty: it can, and package classify gives its value
 }
 
 const beforeRules = "is not available before rules run; "
