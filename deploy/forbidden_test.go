@@ -97,10 +97,12 @@ func TestPermissions_EveryQueueCanBeReplayed(t *testing.T) {
 	c := startCluster(t)
 	c.join(t, "schedule") // declares the streams
 	fill(t, c.connect(t, "all", func(error) {}))
-	conn := c.connect(t, "api", func(error) {})
-	for _, queue := range subjects.QueueNames {
-		if why := ask(conn, subjectOf(queue)); why != nil {
-			t.Errorf("user api: publish to %s: %v", queue, why)
+	for _, user := range []string{"all", "api"} {
+		conn := c.connect(t, user, func(error) {})
+		for _, queue := range subjects.QueueNames {
+			if why := ask(conn, subjectOf(queue)); why != nil {
+				t.Errorf("user %s: publish to %s: %v", user, queue, why)
+			}
 		}
 	}
 }
