@@ -28,6 +28,8 @@ type Feed struct {
 	Rate     float64   `json:"rate"`               // items a day by the dates of the last document; 0 if unknown
 
 	Categories map[string]float64 `json:"categories,omitempty"` // categories of its latest items, see [CountCategories]
+
+	Writes int64 `json:"-"` // number of PutItems that wrote items; lower than before if the store went back to an older state
 }
 
 // Counts contains numbers of feeds and of their items.

@@ -172,6 +172,7 @@ type Batch struct {
 // Stored is the result of [Items.PutItems]: the IDs of new items, and of items with a new revision.
 type Stored struct {
 	New, Changed []string
+	Writes       int64 // of the feed, see [Feed]
 }
 
 // OrderByIDs returns the items with one of the IDs, in the order of the IDs, repeated as the IDs are.

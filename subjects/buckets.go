@@ -112,6 +112,7 @@ type State struct {
 	FailingSince  time.Time `json:"failing_since,omitzero"` // time of the first of these failures
 	Changed       time.Time `json:"changed,omitzero"`       // last poll that returned new items
 	Unconditional bool      `json:"whole,omitempty"`        // the poll in flight is sent without validators, to verify them
+	StoreWrites   int64     `json:"writes,omitempty"`       // Writes of [storage.Feed] as last reported
 	MaxAge        int       `json:"max_age,omitempty"`      // Cache-Control max-age of the last response, in seconds
 	Hints         *Hints    `json:"hints,omitempty"`        // polling hints of the last document
 	Malformed     string    `json:"malformed,omitempty"`    // repaired errors of the last document, as text

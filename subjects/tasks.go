@@ -286,11 +286,12 @@ const (
 type Observation struct {
 	Receipt
 	Outcome       Outcome       `json:"outcome"`
-	URL           string        `json:"url,omitempty"`   // of an added feed
-	Items         int           `json:"items,omitempty"` // number of new items stored
-	Rate          float64       `json:"rate,omitempty"`  // as in Document
-	Dates         []int64       `json:"dates,omitempty"` // as in Document
-	Hints         *Hints        `json:"hints,omitempty"` // as in Document
+	URL           string        `json:"url,omitempty"`    // of an added feed
+	Items         int           `json:"items,omitempty"`  // number of new items stored
+	StoreWrites   int64         `json:"writes,omitempty"` // of a stored feed: Writes of [storage.Feed]
+	Rate          float64       `json:"rate,omitempty"`   // as in Document
+	Dates         []int64       `json:"dates,omitempty"`  // as in Document
+	Hints         *Hints        `json:"hints,omitempty"`  // as in Document
 	Malformed     string        `json:"malformed,omitempty"`
 	Error         string        `json:"error,omitempty"`  // as text
 	Class         string        `json:"class,omitempty"`  // error class, from a fixed list

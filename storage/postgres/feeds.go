@@ -11,14 +11,14 @@ import (
 )
 
 const feedFields = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
-	spam_threshold, categories`
+	spam_threshold, categories, writes`
 
 const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.FullText, &f.Request,
 		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
-		&f.SpamThreshold, &f.Categories)
+		&f.SpamThreshold, &f.Categories, &f.Writes)
 	return f, err
 }
 

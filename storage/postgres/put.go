@@ -29,6 +29,10 @@ func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, e
 	for _, item := range batch.Items {
 		p.put(item)
 	}
+	if len(p.rows) > 0 {
+		p.feed.writes++
+	}
+	p.stored.Writes = p.feed.writes
 	p.feed.update(batch)
 	if err := p.feed.countCategories(p.isNew); err != nil {
 		return storage.Stored{}, err
@@ -41,7 +45,7 @@ func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, e
 	if p.feed != old || p.lastMayBeGone {
 		f := p.feed
 		statements.Queue(setStatistics, clean(f.num, f.title, f.site, f.language, f.items, f.rate,
-			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories, storage.FeedSearchText(f.title, f.url, f.site))...)
+			timeOrNull(f.lastItem), p.lastMayBeGone, f.categories, storage.FeedSearchText(f.title, f.url, f.site), f.writes)...)
 	}
 	if err := tx.SendBatch(ctx, statements).Close(); err != nil || len(p.joined) == 0 {
 		return p.stored, err
@@ -59,6 +63,7 @@ type feedRow struct {
 	lastItem              time.Time
 	rate                  float64
 	categories            string // JSON, or empty
+	writes                int64
 }
 
 // countCategories adds the categories of new items to the feed's counts.
@@ -87,7 +92,7 @@ func (f *feedRow) update(batch storage.Batch) {
 }
 
 const (
-	feedToPut = `SELECT num, url, title, site, language, items, last_item, rate, coalesce(categories::text, '')
+	feedToPut = `SELECT num, url, title, site, language, items, last_item, rate, coalesce(categories::text, ''), writes
 		FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
 	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
@@ -108,7 +113,7 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 	found := false
 	queries.Queue(feedToPut, clean(batch.FeedID)...).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&feed.num, &feed.url, &feed.title, &feed.site, &feed.language, &feed.items,
-			nullTime{&feed.lastItem}, &feed.rate, &feed.categories}, func() error { found = true; return nil })
+			nullTime{&feed.lastItem}, &feed.rate, &feed.categories, &feed.writes}, func() error { found = true; return nil })
 		return err
 	})
 	existing = make(map[string]storage.Item, len(batch.Items))
@@ -195,6 +200,6 @@ const addDirtyStoriesJoined = `
 
 // setStatistics recomputes last_item, if necessary, from the rows just written.
 const setStatistics = `
-	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json, words = $10,
+	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json, words = $10, writes = $11,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
 	WHERE num = $1`

@@ -9,7 +9,7 @@ import (
 )
 
 const feedColumns = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
-	spam_threshold, categories`
+	spam_threshold, categories, writes`
 
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
@@ -116,6 +116,6 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 func scanFeed(row scanner) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, &f.FullText, fromJSON(&f.Request),
 		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
-		&f.SpamThreshold, fromJSON(&f.Categories))
+		&f.SpamThreshold, fromJSON(&f.Categories), &f.Writes)
 	return f, err
 }

@@ -27,6 +27,10 @@ func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (storage.S
 		if stored, err = putItems(ctx, w, &feed, batch.Items); err != nil {
 			return err
 		}
+		if len(stored.New)+len(stored.Changed) > 0 {
+			feed.writes++
+		}
+		stored.Writes = feed.writes
 		feed.title = cmp.Or(batch.Title, feed.title)
 		feed.site = cmp.Or(batch.Site, feed.site)
 		feed.language = cmp.Or(batch.Language, feed.language)
@@ -47,17 +51,18 @@ type feedRow struct {
 	lastItem              time.Time
 	rate                  float64
 	categories            string // JSON, or empty
+	writes                int64
 }
 
 const (
-	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories, '') FROM feeds WHERE id = ?`
-	setFeedStatistics = `UPDATE feeds SET items = ?, last_item = ?, rate = ?, categories = nullif(?, '') WHERE num = ?`
+	feedStatistics    = `SELECT num, title, site, language, items, last_item, rate, coalesce(categories, ''), writes FROM feeds WHERE id = ?`
+	setFeedStatistics = `UPDATE feeds SET items = ?, last_item = ?, rate = ?, categories = nullif(?, ''), writes = ? WHERE num = ?`
 	setFeedWords      = `UPDATE feeds SET title = ?1, site = ?2, language = ?3, words = feed_words(?1, url, ?2) WHERE num = ?4`
 )
 
 func readFeedRow(ctx context.Context, w *writer, id string) (f feedRow, err error) {
 	err = w.row(ctx, feedStatistics, id).
-		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, nullTime{&f.lastItem}, &f.rate, &f.categories)
+		Scan(&f.num, &f.title, &f.site, &f.language, &f.items, nullTime{&f.lastItem}, &f.rate, &f.categories, &f.writes)
 	return f, err
 }
 
@@ -73,7 +78,7 @@ func setFeedRow(ctx context.Context, w *writer, old, now feedRow) error {
 	if now == old {
 		return nil
 	}
-	_, err := w.exec(ctx, setFeedStatistics, now.items, microsOrNull(now.lastItem), now.rate, now.categories, now.num)
+	_, err := w.exec(ctx, setFeedStatistics, now.items, microsOrNull(now.lastItem), now.rate, now.categories, now.writes, now.num)
 	return err
 }
 

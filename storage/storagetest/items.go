@@ -63,6 +63,29 @@ func unchangedItem(c storeTest) {
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(1))
 }
 
+// The number of writes tells an older state of the store from a newer one.
+func feedWrites(c storeTest) {
+	feedID := c.addFeed("https://example.org/")
+	other := c.addFeed("https://other.example/")
+	item := anItem(feedID, "key")
+	changed := item
+	changed.Hash = "another"
+	second := anItem(feedID, "second")
+	for i, step := range []struct {
+		item storage.Item
+		want int64
+	}{{item, 1}, {item, 1}, {changed, 2}, {changed, 2}, {second, 3}} {
+		stored := c.put(step.item)
+		c.wantEqual(fmt.Sprintf("writes reported by put %d", i), stored.Writes, step.want)
+		c.wantEqual(fmt.Sprintf("writes after put %d", i), c.feed(feedID).Writes, step.want)
+	}
+	c.wantEqual("writes of another feed", c.feed(other).Writes, int64(0))
+	if _, err := c.SetFeed(c.Context(), feedID, storage.Settings{Pinned: true}); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("writes after a change of settings", c.feed(feedID).Writes, int64(3))
+}
+
 func changedItem(c storeTest) {
 	feedID := c.addFeed("https://example.org/")
 	old := anItem(feedID, "key")

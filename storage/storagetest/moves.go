@@ -68,7 +68,7 @@ func movedFeed(c storeTest) {
 	c.putBatch(storage.Batch{FeedID: want.ID, Items: items, Title: "Said", Rate: 2.5})
 	want = c.feed(want.ID)
 	old := want.ID
-	want.ID, want.URL = storage.FeedID(newURL), newURL
+	want.ID, want.URL, want.Writes = storage.FeedID(newURL), newURL, 0
 	move(c, old, newURL, slices.Concat(items, at(want.ID, items...))...)
 	c.wantEqual("the feed", c.feed(want.ID), want)
 	wantResolved(c, old, want.ID)
@@ -158,6 +158,7 @@ func movedBack(c storeTest) {
 	items := numbered(a, 0, 2)
 	c.put(items...)
 	before := c.feed(a)
+	before.Writes = 0 // it is a new feed
 	move(c, a, newURL, append(items, at(b, items...)...)...)
 	move(c, b, oldURL, append(items, at(b, items...)...)...)
 	c.wantEqual("the feed", c.feed(a), before)

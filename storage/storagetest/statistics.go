@@ -35,7 +35,7 @@ func statistics(c storeTest) {
 	c.put(items[10:]...)
 	c.put(items[:20]...)
 	c.put(items...)
-	want.Items, want.LastItem = 30, day
+	want.Items, want.LastItem, want.Writes = 30, day, 2
 	c.wantEqual("the feed", c.feed(want.ID), want)
 	c.wantEqual("the feed without items", c.feed(other), aFeed("https://other.example/"))
 }

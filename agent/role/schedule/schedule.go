@@ -52,7 +52,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		do    func(context.Context) error
 	}{
 		{dispatchEvery, s.dispatch}, {countsEvery, s.publishCounts},
-		{measureEvery, s.recallIfReadable}, {measureEvery, s.measure},
+		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
 		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
@@ -169,6 +169,9 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 				s.plan.ObserveProbe(o, now)
 			default:
 				f = s.plan.Observe(o, now)
+			}
+			if o.Outcome == subjects.Stored {
+				s.lastStored = o.FeedID
 			}
 			if err != nil {
 				return changes{}, err

@@ -23,6 +23,7 @@ const (
 	checkGrowthEvery = time.Second
 	countsEvery      = 500 * time.Millisecond
 	measureEvery     = 5 * time.Second
+	checkStoreEvery  = 10 * time.Second
 	saveEvery        = 5 * time.Second
 	saveAllEvery     = time.Minute
 
@@ -47,9 +48,11 @@ type scheduler struct {
 	trace          *trace.Tracer
 
 	states *stateWriter
-	mu     sync.Mutex // protects plan, last and watch
+	mu     sync.Mutex // protects plan, last, lastStored and watch
 	plan   *plan.Plan
 	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
+
+	lastStored string // ID of the feed whose items were stored last
 
 	fill          float64       // of the fullest queue after crawl, 0 to 1
 	crawlTasks    uint64        // in the queue

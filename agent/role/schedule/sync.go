@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"feedmesh/agent/mesh"
@@ -13,54 +14,115 @@ import (
 )
 
 // reconcile aligns the plan with the store: it adds feeds without a state, or with the state of another address,
-// and removes states without a feed.
+// and removes states without a feed. If the store went back to an older state, the feeds of which it lost items
+// are fetched whole, and the feeds that it lost are stored again.
 func (s *scheduler) reconcile(ctx context.Context) error {
 	if err := s.loadProxies(ctx); err != nil {
 		return err
 	}
 	stored := map[string]bool{}
-	var missing []storage.Feed
-	planned := func(f storage.Feed) bool {
+	var missing, behind []storage.Feed
+	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.plan.URL(f.ID) == f.URL
-	}
-	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
 		stored[f.ID] = true
-		if !planned(f) {
+		switch {
+		case s.plan.URL(f.ID) != f.URL:
 			missing = append(missing, f)
+		case s.plan.Behind(f):
+			behind = append(behind, f)
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("read the feeds to schedule: %w", err)
 	}
-	return s.states.write(ctx, s.syncFeeds(ctx, missing, stored))
+	c, err := s.syncFeeds(ctx, missing, behind, stored)
+	if err != nil {
+		return err
+	}
+	return s.states.write(ctx, c)
 }
 
-// syncFeeds adds the missing feeds to the plan, removes feeds that are not stored, and returns the changes to
-// write.
-func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, stored map[string]bool) (c changes) {
+// syncFeeds adds the missing feeds to the plan, makes those due of which the store lost items, removes feeds that
+// are not stored, and returns the changes to write.
+func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Feed, stored map[string]bool) (c changes, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
 	for _, f := range missing {
-		if s.plan.Has(f.ID) && s.plan.URL(f.ID) != f.URL {
+		if s.plan.Has(f.ID) {
 			s.log.Warn("the state of a feed has another address, it is reset", "feed_id", f.ID, "url", f.URL, "state_url", s.plan.URL(f.ID))
 			s.plan.Remove(f.ID)
 			c.removed = append(c.removed, f.ID)
 		}
-		if p := s.plan.Add(f, s.now()); p != nil {
+		if p := s.plan.Add(f, now); p != nil {
 			c.states = append(c.states, &p.FeedState)
 		}
 	}
+	behind, err = s.stillBehind(ctx, behind)
+	if err != nil {
+		return c, err
+	}
+	for _, f := range behind {
+		c.states = append(c.states, &s.plan.FetchWhole(f, now).FeedState)
+	}
+	var lost []storage.Feed
 	for _, id := range s.plan.Missing(stored) {
-		// The feed may be newer than the list.
-		if _, err := s.store.Feed(ctx, id); errors.Is(err, storage.ErrNotFound) {
+		switch _, err := s.store.Feed(ctx, id); { // the feed may be newer than the list
+		case err == nil:
+		case !errors.Is(err, storage.ErrNotFound):
+			return c, err
+		case len(behind) > 0:
+			p := s.plan.FetchWhole(storage.Feed{ID: id}, now)
+			lost, c.states = append(lost, p.Stored()), append(c.states, &p.FeedState)
+		default:
 			s.plan.Remove(id)
 			c.removed = append(c.removed, id)
 		}
 	}
-	return c
+	if len(behind) > 0 {
+		s.log.Error("the store went back to an older state: what it lost is fetched again", "feeds_behind", len(behind), "feeds_lost", len(lost))
+		_, err = s.store.AddFeeds(ctx, lost...)
+	}
+	return c, err
+}
+
+// stillBehind reads feeds again that were behind, because their items may have been stored since the first read,
+// and returns those that are. s.mu must be held, so that the plan does not change.
+func (s *scheduler) stillBehind(ctx context.Context, feeds []storage.Feed) (behind []storage.Feed, err error) {
+	for chunk := range slices.Chunk(feeds, storage.MaxFeedIDs) {
+		ids := make([]string, len(chunk))
+		for i, f := range chunk {
+			ids[i] = f.ID
+		}
+		stored, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: ids, Limit: len(ids)})
+		if err != nil {
+			return nil, fmt.Errorf("read the feeds to schedule: %w", err)
+		}
+		for _, f := range stored {
+			if s.plan.Behind(f) {
+				behind = append(behind, f)
+			}
+		}
+	}
+	return behind, nil
+}
+
+// checkStore reconciles the plan with the store if the store lost what it reported last: then it went back to an
+// older state.
+func (s *scheduler) checkStore(ctx context.Context) error {
+	s.mu.Lock()
+	id, writes := s.lastStored, s.plan.Writes(s.lastStored)
+	s.mu.Unlock()
+	if writes == 0 {
+		return nil
+	}
+	f, err := s.store.Feed(ctx, id)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) || f.Writes >= writes {
+		return nil // readiness reports the error
+	}
+	return s.reconcile(ctx)
 }
 
 // reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be held.

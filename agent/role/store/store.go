@@ -116,7 +116,7 @@ func (k *storer) Receive(ctx context.Context, task subjects.Store) error {
 		return err
 	}
 	return work.PublishObservation(ctx, k.out, "store", subjects.Observation{
-		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate, Dates: task.Dates, Hints: task.Hints,
+		Receipt: task.Receipt, Outcome: subjects.Stored, Items: len(stored.New), Rate: task.Rate, Dates: task.Dates, Hints: task.Hints, StoreWrites: stored.Writes,
 		Malformed: task.Malformed,
 	})
 }

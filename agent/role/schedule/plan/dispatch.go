@@ -81,7 +81,7 @@ func (p *Plan) Task(tier policy.Tier, feeds []*Feed, now time.Time) subjects.Cra
 			FullText: s.FullText, Request: s.Request, Routes: p.proxies.routes(f, now),
 		}
 		if s.Unconditional {
-			task.Feeds[i].ETag, task.Feeds[i].LastModified = "", ""
+			task.Feeds[i].ETag, task.Feeds[i].LastModified, task.Feeds[i].BodyHash = "", "", ""
 		}
 	}
 	return task

@@ -115,6 +115,7 @@ func (p *Plan) updateState(f *Feed, o subjects.Observation, now time.Time) {
 		s.ETag, s.LastModified, s.BodyHash = o.ETag, o.LastModified, o.BodyHash
 		s.MaxAge = o.MaxAge
 		p.updateMove(f, o)
+		f.updateWrites(o)
 	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Outcome == subjects.Stored {
@@ -230,17 +231,20 @@ func (p *Plan) duplicateOf(f *Feed, o subjects.Observation) string {
 	return other.State.URL
 }
 
-// refresh makes a feed due now, with a fetch of its whole document. A poll in flight does not count, because
-// it carries the old validators.
+// refresh makes a feed due now at a user's request. A poll in flight does not count, because it carries the old
+// validators.
 func (p *Plan) refresh(f *Feed, now time.Time) *Feed {
+	p.fetchWhole(f, now.Add(-gatherTime), "refresh requested")
+	return f
+}
+
+// fetchWhole makes a feed due at a time, with a fetch of its whole document.
+func (p *Plan) fetchWhole(f *Feed, at time.Time, reason string) {
 	s := f.State
 	s.ETag, s.LastModified, s.BodyHash = "", "", ""
 	p.endRequest(f)
 	p.endCrawl(f)
-	p.change(f, func() {
-		s.Next, s.Reason = now.Add(-gatherTime), "refresh requested"
-	})
-	return f
+	p.change(f, func() { s.Next, s.Reason = at, reason })
 }
 
 // Outage returns the start of the current network outage; zero if none.
