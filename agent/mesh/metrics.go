@@ -3,6 +3,7 @@ package mesh
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/metric"
 	"feedmesh/subjects"
 )
 
@@ -20,20 +21,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help:    "Duration of task attempts by result: done, dropped, later, failed.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 2, 10, 60},
 		}, []string{"role", "verdict"}),
-		full: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmesh_queue_full_total",
-			Help: "Publish retries because a queue was full.",
-		}, []string{"queue"}),
-		quarantined: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "feedmesh_quarantined_total",
-			Help: "Tasks put into quarantine after all their deliveries failed.",
-		}, []string{"queue"}),
-		active: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "feedmesh_active",
-			Help: "Whether this agent holds the lease and runs the active actor: 1 if active, 0 on standby.",
-		}, []string{"lease"}),
+		full:        metric.Counters(r, "feedmesh_queue_full_total", "Publish retries because a queue was full.", "queue"),
+		quarantined: metric.Counters(r, "feedmesh_quarantined_total", "Tasks put into quarantine after all their deliveries failed.", "queue"),
+		active:      metric.Gauges(r, "feedmesh_active", "Whether this agent holds the lease and runs the active actor: 1 if active, 0 on standby.", "lease"),
 	}
-	r.MustRegister(m.seconds, m.full, m.quarantined, m.active)
+	r.MustRegister(m.seconds)
 	// Export 0 before the first event, so that it shows as an increase.
 	for _, queue := range subjects.QueueNames {
 		m.full.WithLabelValues(queue)

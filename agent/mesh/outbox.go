@@ -46,7 +46,9 @@ func (b *outbox) add(ctx context.Context, messages ...subjects.Message) error {
 	if b.size <= maxOutboxBytes {
 		return nil
 	}
-	return b.sendLocked(ctx)
+	all := b.messages
+	b.messages, b.size = nil, 0
+	return b.send(ctx, all)
 }
 
 // drain removes and returns all messages.
@@ -56,12 +58,6 @@ func (b *outbox) drain() []subjects.Message {
 	messages := b.messages
 	b.messages, b.size = nil, 0
 	return messages
-}
-
-func (b *outbox) sendLocked(ctx context.Context) error {
-	messages := b.messages
-	b.messages, b.size = nil, 0
-	return b.send(ctx, messages)
 }
 
 // count returns the number of messages.

@@ -194,7 +194,7 @@ func (r *storeScan) full() bool { return len(r.hits) == r.q.PageSize() }
 func (r *storeScan) results() storage.Results {
 	results := storage.Results{Hits: r.hits, Total: int64(len(r.hits))}
 	if !r.ended && r.last.ItemID != "" {
-		results.Next = scanCursor(r.last)
+		results.Next = storage.PackCursor(r.last)
 	}
 	return results
 }
@@ -220,11 +220,6 @@ func (s *Search) readBatch(ctx context.Context, r *storeScan) (more bool, err er
 		}
 	}
 	return len(listed) == storeBatchSize, nil
-}
-
-// scanCursor returns the cursor of the page that comes after the item.
-func scanCursor(m storage.MarkedItem) string {
-	return storage.PackCursor(storage.MarkedItem{ItemID: m.ItemID, FirstSeen: m.FirstSeen})
 }
 
 func parseScanCursor(s string) (m storage.MarkedItem, err error) {

@@ -1,6 +1,7 @@
 package near
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,7 +65,7 @@ func (s *Settings) cutHead(title string) string {
 	}
 	head = strings.ToLower(strings.TrimLeft(head, "[( "))
 	head = strings.TrimRightFunc(head, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsSpace(r) || r == '#' })
-	if contains(s.Prefixes, head) {
+	if slices.Contains(s.Prefixes, head) {
 		return rest
 	}
 	return title
@@ -108,17 +109,8 @@ func (s *Settings) cutBrackets(title string) string {
 	}
 	inside := strings.ToLower(title[at+1 : len(title)-1])
 	inside = strings.TrimRightFunc(inside, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsSpace(r) })
-	if contains(s.Suffixes, inside) {
+	if slices.Contains(s.Suffixes, inside) {
 		return strings.TrimSpace(title[:at])
 	}
 	return title
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package spam
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,18 +48,9 @@ func (l *textStyle) checkDisguise(s, word string, x *index) {
 	if word == strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })) || len(l.disguised) >= 8 {
 		return
 	}
-	if x.disguisable[stem.Of(word, "")] && !containsWord(l.disguised, word) {
+	if x.disguisable[stem.Of(word, "")] && !slices.Contains(l.disguised, word) {
 		l.disguised = append(l.disguised, s, word)
 	}
-}
-
-func containsWord(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // dropHidden is a mapping function that drops invisible characters.

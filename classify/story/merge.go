@@ -141,7 +141,7 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 
 // moveToOwnStory moves some events of a story to a story of their own: with their previous ID, if the merge log
 // contains it.
-func (c *Clusters) moveToOwnStory(g *group, part []uint32, reason string) *group {
+func (c *Clusters) moveToOwnStory(g *group, part []uint32, reason string) {
 	id := c.ownID(g, part)
 	h := c.newGroup(id)
 	c.arena.set(&h.events, part)
@@ -154,7 +154,6 @@ func (c *Clusters) moveToOwnStory(g *group, part []uint32, reason string) *group
 	c.setUndo(g, slices.DeleteFunc(slices.Clone(c.undo[g.number]), func(m merge) bool { return m.id == id }))
 	delete(c.storyVectors, g)
 	c.changes = append(c.changes, Change{Kind: Split, Story: c.arena.text(g.id), Into: id, Events: moved, Reason: reason})
-	return h
 }
 
 func (c *Clusters) setUndo(g *group, undo []merge) {

@@ -251,14 +251,13 @@ func (c *Clusters) open(id string, seen time.Time) uint32 {
 
 // beginStory begins a story with an event. If the event expired before while its story stayed, the event returns
 // to that story.
-func (c *Clusters) beginStory(id string, slot uint32) *group {
+func (c *Clusters) beginStory(id string, slot uint32) {
 	g := c.named(id)
 	if g == nil {
 		g = c.newGroup(id)
 	}
 	c.arena.push(&g.events, slot)
 	c.events[slot].story = g.number
-	return g
 }
 
 // Restore stores an item at its earlier placement, by these Clusters or by their predecessor, without a

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -230,9 +231,7 @@ type denial struct {
 }
 
 func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	for name, values := range d.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), d.header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store") // the next request may be allowed
 	w.WriteHeader(d.status)
