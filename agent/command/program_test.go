@@ -10,12 +10,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"feedmesh/agent/node"
+	"feedmesh/agent/service"
 	"feedmesh/config"
+	"feedmesh/subjects"
 )
 
 // TestMain lets the test binary run as a program with a node that waits for signals.
@@ -86,11 +88,26 @@ func TestUntilSignal_SecondSignalExits(t *testing.T) {
 	}
 }
 
+// An interruptingMesh calls interrupt when its queues are requested the second time: a command waits for them.
+type interruptingMesh struct {
+	service.Mesh
+	left      *atomic.Int64
+	interrupt context.CancelFunc
+}
+
+func (m interruptingMesh) Depths(ctx context.Context) ([]subjects.Depth, error) {
+	if m.left.Add(-1) == 0 {
+		m.interrupt()
+	}
+	return m.Mesh.Depths(ctx)
+}
+
 func TestInterruptedCommand_ExitCode130(t *testing.T) {
-	w := newTestbed(t)
-	w.Mesh.Queues[0].Tasks = 1 << 40
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Second, cancel) // after the command has started, even on slow machines
+	left := new(atomic.Int64)
+	left.Store(2)
+	w := newTestbed(t, func(d *service.Deps) { d.Mesh = interruptingMesh{d.Mesh, left, cancel} })
+	w.Mesh.Queues[0].Tasks = 1 << 40
 	var out, err strings.Builder
 	p := &program{out: &out, err: &err}
 	code := p.run(ctx, []string{"reindex", "--api", w.URL})

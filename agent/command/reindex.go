@@ -62,9 +62,14 @@ func (c *reindexCommand) Run(ctx context.Context, p *program) error {
 }
 
 // awaitReindex waits until all items are compared and the queued tasks are done.
-func (p *program) awaitReindex(ctx context.Context, api *client.Client, job wire.Reindex) (wire.Reindex, error) {
+func (p *program) awaitReindex(ctx context.Context, api *client.Client, job wire.Reindex) (_ wire.Reindex, err error) {
 	bar := p.bar(-1, "comparing", true)
-	defer bar.Clear()
+	defer func() {
+		bar.Clear()
+		if err != nil && ctx.Err() != nil {
+			p.notice("the reindex continues in the node")
+		}
+	}()
 	begun := job.Started
 	for {
 		switch {
@@ -83,11 +88,9 @@ func (p *program) awaitReindex(ctx context.Context, api *client.Client, job wire
 		}
 		select {
 		case <-ctx.Done():
-			p.notice("the reindex continues in the node")
 			return job, ctx.Err()
 		case <-time.After(reindexPollInterval):
 		}
-		var err error
 		if job, err = client.Call(ctx, api, wire.GetReindex, wire.None{}); err != nil {
 			return job, err
 		}
