@@ -33,6 +33,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	splitItem := evaluate[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
 	b.click(`form[action$="/split"]:has(input[name=item]) button`)
 	within(t, "the item has left the story", func() bool { return items(story) == before-1 })
+	b.until("the form is answered", `document.querySelector("form[action$='/split'] input[value='`+splitItem+`']") === null`) // a visit would abort it
 	item, err := client.Call(t.Context(), w.Client, wire.GetItem, wire.ByID{ID: splitItem})
 	if err != nil || item.StoryID == story {
 		t.Fatalf("the split item is still in story %s, %v", item.StoryID, err)
@@ -42,6 +43,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#story"), b.base+"/stories/"+item.StoryID))
 	b.click(`form[action$="/join"] button`)
 	within(t, "the story has all items again", func() bool { return items(story) == before })
+	b.until("the form is answered", `!document.querySelector("#story")?.value`)
 	b.visit("/items/" + splitItem)
 	b.until("the item links to the story", `document.querySelector('main a[href="/stories/`+story+`"]') !== null`)
 }
