@@ -5,14 +5,17 @@ package servicetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/parse/feed/compare"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -115,6 +118,19 @@ func (b *Testbed) IndexItems(t testing.TB, items ...storage.Item) {
 	if err := b.Index.Put(t.Context(), indexed...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Main runs the tests of a package that fetches feeds for comparison: the service starts the test program as the child
+// that parses with gofeed.
+func Main(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == compare.WorkerCommand {
+		if err := compare.Worker(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
 }
 
 // Start runs a function, such as that of jobs, until the test ends or stop is called. An error fails the test.

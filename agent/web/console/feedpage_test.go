@@ -2,12 +2,10 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"feedmesh/agent/role/parse/feed/compare"
+	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -68,17 +66,7 @@ func TestFeedPage_SavesSettingsAndKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestMain runs gofeed where the service under test starts this program as a child.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compare.WorkerCommand {
-		if err := compare.Worker(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 // hostileHost serves a feed with hostile texts at /feed, which /old redirects to, and at /differ a feed that gofeed
 // reads otherwise.

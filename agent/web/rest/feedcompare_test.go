@@ -5,24 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
-	"feedmesh/agent/role/parse/feed/compare"
+	"feedmesh/agent/service/servicetest"
 )
 
-// TestMain runs gofeed where the server under test starts this program as a child.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == compare.WorkerCommand {
-		if err := compare.Worker(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { servicetest.Main(m) }
 
 func TestTestFetch_ComparesWithGofeed(t *testing.T) {
 	documents := map[string]string{
