@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -87,40 +86,25 @@ func streamParameter(r *http.Request, p url.Values) string {
 // sendContents streams items to the client while it loads them in batches, because an item may have a
 // megabyte: the response is never buffered as a whole.
 func (s *itemCalls) sendContents(w http.ResponseWriter, r *http.Request, id string, marks []storage.MarkedItem, next string) error {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	head, err := json.Marshal(map[string]any{"direction": "ltr", "id": id, "updated": s.now().Unix()})
 	if err != nil {
 		return err
 	}
-	sent := 0
-	for c, err := range s.contents(r.Context(), marks) {
-		if err != nil && sent == 0 {
-			return err
-		}
-		if err != nil { // abort, so that the client does not take a partial response for a complete response
-			panic(http.ErrAbortHandler)
-		}
-		before := ","
-		if sent == 0 {
-			before = strings.TrimSuffix(string(head), "}") + `,"items":[`
-		}
-		text, err := json.Marshal(c)
-		if err != nil {
-			return err
-		}
-		io.WriteString(w, before)
-		w.Write(text)
-		sent++
-	}
-	if sent == 0 {
-		io.WriteString(w, strings.TrimSuffix(string(head), "}")+`,"items":[`)
-	}
+	tail := "]}"
 	if next != "" {
-		io.WriteString(w, `],"continuation":`+strconv.Quote(next)+"}")
-		return nil
+		tail = `],"continuation":` + strconv.Quote(next) + "}"
 	}
-	io.WriteString(w, "]}")
-	return nil
+	return sendList(w, strings.TrimSuffix(string(head), "}")+`,"items":[`, tail, func(send func(any) error) error {
+		for c, err := range s.contents(r.Context(), marks) {
+			if err == nil {
+				err = send(c)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // contents yields the items that still exist, in their order. It loads them in batches, and caches their

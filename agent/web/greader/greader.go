@@ -65,12 +65,12 @@ func Handler(of *service.Service, login Login) http.Handler {
 		"/reader/api/0/stream/contents":        items.streamContents,
 		streamPath + "{stream...}":             items.streamContents,
 		atomPath + "{stream...}":               items.streamAtom,
-		"/reader/api/0/edit-tag":               requirePost(marks.editTag),
-		"/reader/api/0/mark-all-as-read":       requirePost(marks.markAllRead),
-		"/reader/api/0/subscription/edit":      requirePost(requireWrite(feeds.editSubscription)),
+		"/reader/api/0/edit-tag":               requirePost(thenOK(marks.editTag)),
+		"/reader/api/0/mark-all-as-read":       requirePost(thenOK(marks.markAllRead)),
+		"/reader/api/0/subscription/edit":      requirePost(requireWrite(thenOK(feeds.editSubscription))),
 		"/reader/api/0/subscription/quickadd":  requirePost(requireWrite(feeds.quickAdd)),
-		"/reader/api/0/rename-tag":             requirePost(requireWrite(feeds.renameTag)),
-		"/reader/api/0/disable-tag":            requirePost(requireWrite(feeds.disableTag)),
+		"/reader/api/0/rename-tag":             requirePost(requireWrite(thenOK(feeds.renameTag))),
+		"/reader/api/0/disable-tag":            requirePost(requireWrite(thenOK(feeds.disableTag))),
 	} {
 		mux.HandleFunc(path, s.answer(c))
 	}
@@ -179,15 +179,47 @@ func sendText(w http.ResponseWriter, status int, text string) {
 	io.WriteString(w, text)
 }
 
-// sendOK sends the response to a successful change. Some clients compare its text.
-func sendOK(w http.ResponseWriter) error {
-	sendText(w, http.StatusOK, "OK")
-	return nil
+// thenOK returns a handler that sends OK after a change. Some clients compare its text.
+func thenOK(change func(r *http.Request, p url.Values) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, p url.Values) error {
+		err := change(r, p)
+		if err == nil {
+			sendText(w, http.StatusOK, "OK")
+		}
+		return err
+	}
 }
 
 func sendJSON(w http.ResponseWriter, answer any) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return ignoreWriteError(json.NewEncoder(w).Encode(answer))
+}
+
+// sendList sends a list in JSON, between head and tail, while each sends its entries. If each fails midway, the
+// connection is aborted: a client would take a partial list for the complete one.
+func sendList(w http.ResponseWriter, head, tail string, each func(send func(entry any) error) error) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	before, sent := head, false
+	err := each(func(entry any) error {
+		text, err := json.Marshal(entry)
+		if err != nil {
+			return err
+		}
+		io.WriteString(w, before)
+		before, sent = ",", true
+		_, err = w.Write(text)
+		return err
+	})
+	switch {
+	case err != nil && sent:
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		return err
+	case !sent:
+		io.WriteString(w, head)
+	}
+	io.WriteString(w, tail)
+	return nil
 }
 
 // ignoreWriteError drops the error of a response whose client has disconnected.

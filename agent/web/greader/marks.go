@@ -13,7 +13,7 @@ import (
 type markCalls struct{ *streams }
 
 // editTag marks items. Clients remove an item's state (r), add the opposite state (a), or both.
-func (s *markCalls) editTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *markCalls) editTag(r *http.Request, p url.Values) error {
 	m, err := markChange(p)
 	if err != nil {
 		return err
@@ -22,10 +22,7 @@ func (s *markCalls) editTag(w http.ResponseWriter, r *http.Request, p url.Values
 	if err != nil {
 		return err
 	}
-	if err := s.store.Mark(r.Context(), access.From(r.Context()).ID, m, ids...); err != nil {
-		return err
-	}
-	return sendOK(w)
+	return s.store.Mark(r.Context(), access.From(r.Context()).ID, m, ids...)
 }
 
 // markChange returns the change of marks that a request contains. States that are not stored, such as liked,
@@ -62,7 +59,7 @@ func markChange(p url.Values) (m storage.MarkChange, err error) {
 var errNoLabels = badRequest("items can't have labels; label the feed")
 
 // markAllRead marks all items of a stream as read, up to the time of the client's last update.
-func (s *markCalls) markAllRead(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *markCalls) markAllRead(r *http.Request, p url.Values) error {
 	until, err := timeParameter(p, "ts")
 	if err != nil {
 		return err
@@ -79,7 +76,7 @@ func (s *markCalls) markAllRead(w http.ResponseWriter, r *http.Request, p url.Va
 	case target.feed != "":
 		stream.FeedID, err = s.feedID(r.Context(), target.feed)
 		if errors.Is(err, storage.ErrNotFound) {
-			return sendOK(w) // the feed has no unread items
+			return nil // the feed has no unread items
 		}
 	case target.state != "" && target.state != readingList:
 		err = badRequest("only the reading list, a feed or a label can be marked as read")
@@ -87,8 +84,5 @@ func (s *markCalls) markAllRead(w http.ResponseWriter, r *http.Request, p url.Va
 	if err != nil {
 		return err
 	}
-	if err := s.store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until); err != nil {
-		return err
-	}
-	return sendOK(w)
+	return s.store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until)
 }

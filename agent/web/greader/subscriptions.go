@@ -3,10 +3,8 @@ package greader
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -43,41 +41,20 @@ type subscription struct {
 
 // subscriptions streams all feeds to the client while it loads them.
 func (s *feedCalls) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	sent := 0
-	err := storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
-		entry := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
-			HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
-		for _, tag := range f.Tags {
-			entry.Categories = append(entry.Categories, category{labelPrefix + tag, tag})
-		}
-		text, err := json.Marshal(entry)
-		if err != nil {
-			return err
-		}
-		before := ","
-		if sent == 0 {
-			before = `{"subscriptions":[`
-		}
-		sent++
-		io.WriteString(w, before)
-		_, err = w.Write(text)
-		return err
+	return sendList(w, `{"subscriptions":[`, "]}", func(send func(any) error) error {
+		return storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
+			entry := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
+				HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
+			for _, tag := range f.Tags {
+				entry.Categories = append(entry.Categories, category{labelPrefix + tag, tag})
+			}
+			return send(entry)
+		})
 	})
-	switch {
-	case err != nil && sent > 0: // a client would delete the missing feeds
-		panic(http.ErrAbortHandler)
-	case err != nil:
-		return err
-	case sent == 0:
-		io.WriteString(w, `{"subscriptions":[`)
-	}
-	io.WriteString(w, "]}")
-	return nil
 }
 
 // editSubscription subscribes to feeds, unsubscribes, or moves them between folders.
-func (s *feedCalls) editSubscription(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) editSubscription(r *http.Request, p url.Values) error {
 	add, remove, err := labels(p)
 	if err != nil {
 		return err
@@ -97,7 +74,7 @@ func (s *feedCalls) editSubscription(w http.ResponseWriter, r *http.Request, p u
 			return err
 		}
 	}
-	return sendOK(w)
+	return nil
 }
 
 func (s *feedCalls) edit(ctx context.Context, action, feed string, add, remove []string) error {

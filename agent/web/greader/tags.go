@@ -34,7 +34,7 @@ func (s *feedCalls) tags(w http.ResponseWriter, r *http.Request, _ url.Values) e
 }
 
 // renameTag replaces a folder by another in all its feeds.
-func (s *feedCalls) renameTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) renameTag(r *http.Request, p url.Values) error {
 	from, err := labelOf(p.Get("s"))
 	if err != nil {
 		return err
@@ -44,16 +44,13 @@ func (s *feedCalls) renameTag(w http.ResponseWriter, r *http.Request, p url.Valu
 		return err
 	}
 	if from == to {
-		return sendOK(w)
+		return nil
 	}
-	if err := s.retag(r.Context(), from, []string{to}); err != nil {
-		return err
-	}
-	return sendOK(w)
+	return s.retag(r.Context(), from, []string{to})
 }
 
 // disableTag removes folders; their feeds stay.
-func (s *feedCalls) disableTag(w http.ResponseWriter, r *http.Request, p url.Values) error {
+func (s *feedCalls) disableTag(r *http.Request, p url.Values) error {
 	for _, id := range p["s"] {
 		label, err := labelOf(id)
 		if err != nil {
@@ -63,7 +60,7 @@ func (s *feedCalls) disableTag(w http.ResponseWriter, r *http.Request, p url.Val
 			return err
 		}
 	}
-	return sendOK(w)
+	return nil
 }
 
 func (s *feedCalls) retag(ctx context.Context, from string, to []string) error {
