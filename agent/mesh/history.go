@@ -30,8 +30,8 @@ func checkHost(key string, host *subjects.Host) error {
 	return nil
 }
 
-// PutHosts overwrites the records of hosts. It is not fenced: the next poll of a host corrects the last write
-// of a deposed schedule.
+// PutHosts overwrites the records of hosts, in batches. It is not fenced: the next poll of a host corrects the
+// last write of a deposed schedule.
 func (h history) PutHosts(ctx context.Context, hosts []subjects.Host) error {
 	return putAll(ctx, h.client, hosts, func(host subjects.Host) (*nats.Msg, error) {
 		return valueMessage(subjects.HostKey(host.Name), host)
@@ -44,7 +44,7 @@ type FeedPoll struct {
 	subjects.Poll
 }
 
-// PutPolls adds polls to the histories of their feeds.
+// PutPolls adds polls to the histories of their feeds, in batches.
 func (h history) PutPolls(ctx context.Context, polls []FeedPoll) error {
 	return putAll(ctx, h.client, polls, func(p FeedPoll) (*nats.Msg, error) { return valueMessage(subjects.PollKey(p.FeedID), p.Poll) })
 }
@@ -99,8 +99,8 @@ func (h history) Proxy(ctx context.Context, id string) (*subjects.Proxy, error) 
 	return h.proxies().get(ctx, id)
 }
 
-// PutProxies overwrites the records of proxies. It is not fenced: the next use or probe of a proxy corrects
-// the last write of a deposed schedule.
+// PutProxies overwrites the records of proxies, in batches. It is not fenced: the next use or probe of a proxy
+// corrects the last write of a deposed schedule.
 func (h history) PutProxies(ctx context.Context, proxies []subjects.Proxy) error {
 	return putAll(ctx, h.client, proxies, func(p subjects.Proxy) (*nats.Msg, error) { return valueMessage(subjects.ProxyKey(p.ID), p) })
 }

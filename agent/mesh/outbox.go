@@ -51,7 +51,7 @@ func (b *outbox) add(ctx context.Context, messages ...subjects.Message) error {
 	return b.send(ctx, all)
 }
 
-// drain removes and returns all messages.
+// drain empties the buffer and returns its messages.
 func (b *outbox) drain() []subjects.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,14 +60,14 @@ func (b *outbox) drain() []subjects.Message {
 	return messages
 }
 
-// count returns the number of messages.
+// count returns the number of buffered messages.
 func (b *outbox) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.messages)
 }
 
-// truncate removes all but the first n messages, because the task that published them failed.
+// truncate removes all but the first n buffered messages, because the task that published them failed.
 func (b *outbox) truncate(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
