@@ -185,7 +185,7 @@ func (w *testbed) feeds(t *testing.T) []storage.Feed {
 		t.Fatal(err)
 	}
 	for i := range feeds {
-		feeds[i].Added, feeds[i].Items, feeds[i].LastItem, feeds[i].Categories = time.Time{}, 0, time.Time{}, nil
+		feeds[i].Added, feeds[i].Items, feeds[i].LastItem, feeds[i].Categories, feeds[i].Writes = time.Time{}, 0, time.Time{}, nil, 0
 	}
 	return feeds
 }
