@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	leaseInterval = 1500 * time.Millisecond // interval of renewals and of checks by standbys
-	leaseExpiry   = 6 * time.Second         // a lease without an observed renewal for so long is free
-	leaseDeadline = 4 * time.Second         // a holder without a successful renewal for so long steps down
+	leaseInterval = 1500 * time.Millisecond // interval of renewals, of their retries, and of checks by standbys
+	leaseExpiry   = 6 * time.Second         // timeout of a lease: without an observed renewal for so long it is free
+	leaseDeadline = 4 * time.Second         // timeout of renewals, after which a holder steps down
 )
 
 // leases are the leases of the mesh.

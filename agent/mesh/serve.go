@@ -371,7 +371,7 @@ func (s *server[T]) withTimeout(ctx context.Context, batch *messageBatch, do fun
 // permanentError is an error that the next attempt would repeat.
 type permanentError struct{ error }
 
-// settleTimeout bounds the wait for the server's confirmation of an acknowledgement.
+// settleTimeout is the timeout of the server's confirmation of an acknowledgement.
 const settleTimeout = 10 * time.Second
 
 // ack acknowledges messages. It waits for the confirmation of the last acknowledgement, which implies
