@@ -176,9 +176,7 @@ func TestKill_TermSignalDrains(t *testing.T) {
 	}
 	p := spawn(t, program, dir, addr)
 	p.add(urls...)
-	for p.status().Items == 0 {
-		time.Sleep(50 * time.Millisecond)
-	}
+	within(t, settleTimeout, "an item is stored", func() bool { return p.status().Items > 0 })
 	began := time.Now()
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if err := p.cmd.Wait(); err != nil {

@@ -72,9 +72,7 @@ func TestMesh_HasOneStore(t *testing.T) {
 	first := settings(t.TempDir())
 	first.NATS = nats
 	n := start(t, first, nil)
-	for len(n.status().Agents) == 0 {
-		time.Sleep(50 * time.Millisecond)
-	}
+	within(t, startTimeout, "the node is an agent of the mesh", func() bool { return len(n.status().Agents) > 0 })
 	second := settings(t.TempDir())
 	second.NATS = nats
 	err := node.Run(t.Context(), second, node.Options{Version: "second", Log: slog.New(slog.DiscardHandler)})

@@ -191,8 +191,10 @@ func moveWhileWriting(c storeTest) {
 			}
 		})
 	}
-	for c.feed(from).Items == 0 {
-		time.Sleep(time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); c.feed(from).Items == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.Fatal("no items after a minute")
+		}
 	}
 	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
 		c.Errorf("move: %v", err)
