@@ -131,7 +131,7 @@ func TestDecide_ModelGuessesWithoutRules(t *testing.T) {
 func TestDecide_GuessNeverOverridesCertainRule(t *testing.T) {
 	c := classifier(t, "category devops when k8s", cooking(t))
 	d := english("Bread dough in the oven, bread on k8s")
-	if first := c.Model.Predict(newModelDocument(d, nil))[0]; first.Category != "baking" || first.Probability() < minGuessBesideRules {
+	if first := c.Model.Predict(newModelDocument(d, nil))[0]; first.Category != "baking" || model.Probability(first.Odds) < minGuessBesideRules {
 		t.Fatalf("got %+v, and nothing to overrule by", first)
 	}
 	d.FeedCategories = map[string]float64{"baking": 100}

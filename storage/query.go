@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"time"
 
 	"feedmesh/classify/query"
@@ -33,17 +32,6 @@ type Query struct {
 func (q Query) IncludesFlag(flag string) bool {
 	requested := map[string]bool{FlagSpam: q.Spam, FlagDuplicate: q.Duplicates, FlagMuted: q.Muted}
 	return requested[flag] || query.SelectsValue(q.Where, query.Flag, flag)
-}
-
-// Admits reports whether the document's flags are admitted: spam, duplicates and muted items only if
-// requested. It does not evaluate Where.
-func (q Query) Admits(d *query.Document) bool {
-	for _, flag := range []string{FlagSpam, FlagDuplicate, FlagMuted} {
-		if slices.Contains(d.Flags, flag) && !q.IncludesFlag(flag) {
-			return false
-		}
-	}
-	return !q.Spam || slices.Contains(d.Flags, FlagSpam)
 }
 
 // Scored reports whether results are ordered by score.

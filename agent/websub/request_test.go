@@ -21,13 +21,13 @@ func TestSubscriber_UnavailableHubBacksOff(t *testing.T) {
 		if got := s.Next.Sub(w.time()); got != want || s.Error != "the hub returned status 502" {
 			t.Errorf("failure %d: got a retry after %v (%s), want %v", i, got, s.Error, want)
 		}
-		if !s.Live(w.time()) {
+		if !w.time().Before(s.Until) {
 			t.Errorf("failure %d: got the lease ended, want it valid", i)
 		}
 		w.advance(want)
 	}
 	w.advance(lease)
-	if s := w.stored(feed); s.Live(w.time()) {
+	if s := w.stored(feed); w.time().Before(s.Until) {
 		t.Error("got an expired lease reported as valid")
 	}
 	hub.status = 0
@@ -96,7 +96,7 @@ func TestSubscriber_DenialIsKeptForADay(t *testing.T) {
 	s = w.checkState(feed, Verified)
 
 	status, _ := w.call(http.NewRequest(http.MethodGet, s.Base+Path+s.Token+"?hub.mode=denied&hub.reason=closed&hub.topic=https%3A%2F%2Fa.test%2Ffeed%3Fa%3D1%26b%3D%C3%BC", nil))
-	if s = w.checkState(feed, Denied); status != http.StatusOK || s.Error != "the hub refused: closed" || s.Live(w.time()) || !s.Next.Equal(w.time().Add(day)) {
+	if s = w.checkState(feed, Denied); status != http.StatusOK || s.Error != "the hub refused: closed" || w.time().Before(s.Until) || !s.Next.Equal(w.time().Add(day)) {
 		t.Errorf("denial of a subscription: got status %d and %+v, want 200 and denied for a day", status, s)
 	}
 	if answers := hub.publish(topic, "x"); len(answers) != 1 || answers[s.Base+Path+s.Token] != http.StatusGone {
@@ -112,7 +112,7 @@ func TestSubscriber_ConfirmationTimeout(t *testing.T) {
 	w.advance(confirmTimeout - time.Second)
 	w.runRound()
 	s := w.checkState(feed, Requested)
-	if s.Live(w.time()) {
+	if w.time().Before(s.Until) {
 		t.Error("got a valid lease without confirmation")
 	}
 	if status := hub.push(s.Base+Path+s.Token, "x", "sha256="+sign(s.Secret, "x")); status != http.StatusGone {

@@ -37,9 +37,6 @@ type Subscription struct {
 	Revision uint64 `json:"-"` // of this record; 0: not stored yet
 }
 
-// Live reports whether the lease is valid at that time.
-func (s *Subscription) Live(now time.Time) bool { return now.Before(s.Until) }
-
 // State is the progress of a subscription.
 type State string
 

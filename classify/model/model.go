@@ -40,9 +40,6 @@ type Guess struct {
 	ContentOdds float64 // part of Odds due to the item itself, without labels from rules
 }
 
-// Probability returns p.
-func (g Guess) Probability() float64 { return Probability(g.Odds) }
-
 // Probability converts log-odds to a probability.
 func Probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
@@ -103,9 +100,6 @@ func (m *Model) VocabularyShare(d Document) float64 {
 	}
 	return share(found, len(words))
 }
-
-// Categories returns the categories of m by name. The caller must not change them.
-func (m *Model) Categories() []string { return m.categories }
 
 // Metrics returns how m was trained, and its measured results.
 func (m *Model) Metrics() Metrics { return m.figures }

@@ -53,7 +53,7 @@ func TestPredict_GuessesAndExplains(t *testing.T) {
 		"Slow queries in Postgres": "databases",
 	} {
 		got := m.Predict(Document{Title: title, Language: "en"})
-		if len(got) != 3 || got[0].Category != want || got[0].Probability() < 0.6 || got[1].Probability() > 0.4 {
+		if len(got) != 3 || got[0].Category != want || Probability(got[0].Odds) < 0.6 || Probability(got[1].Odds) > 0.4 {
 			t.Errorf("%s: got %+v, want %s first and far ahead", title, got, want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestTrain_LearnsTrustInRules(t *testing.T) {
 	}
 	d := Document{Labels: []Label{{Name: "games", Points: 3}, {Topic: true, Name: "kubernetes", Points: 3}}}
 	both := m.Predict(d)
-	if both[0].Category != "devops" || both[0].Probability() < 0.6 {
+	if both[0].Category != "devops" || Probability(both[0].Odds) < 0.6 {
 		t.Errorf("got %+v, want that the rule which is right is trusted", both)
 	}
 	if both[0].ContentOdds != 0 {
@@ -260,7 +260,7 @@ func FuzzPredict(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title, url, text, language string) {
 		d := Document{Title: title, URL: url, Author: title, FeedTitle: text, Tags: []string{text, title}, Stems: stem.Words(text, language), Language: language}
 		for _, g := range m.Predict(d) {
-			if p := g.Probability(); !(p >= 0 && p <= 1) {
+			if p := Probability(g.Odds); !(p >= 0 && p <= 1) {
 				t.Errorf("got %v", g)
 			}
 			m.Explain(d, g.Category)

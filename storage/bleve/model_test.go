@@ -40,11 +40,21 @@ func (m model) search(q storage.Query) (ids []string, facets map[string][]storag
 
 func (m model) matches(q storage.Query, matches func(query.Node, *query.Document) bool) (found []storage.IndexItem) {
 	for _, it := range m {
-		if d := it.Document(); q.Admits(d) && matches(q.Where, d) {
+		if d := it.Document(); admits(q, d) && matches(q.Where, d) {
 			found = append(found, it)
 		}
 	}
 	return found
+}
+
+// admits reports whether a query admits a document's flags: spam, duplicates and muted items only if requested.
+func admits(q storage.Query, d *query.Document) bool {
+	for _, flag := range []string{storage.FlagSpam, storage.FlagDuplicate, storage.FlagMuted} {
+		if slices.Contains(d.Flags, flag) && !q.IncludesFlag(flag) {
+			return false
+		}
+	}
+	return !q.Spam || slices.Contains(d.Flags, storage.FlagSpam)
 }
 
 // facetsOf counts the items by each of the facets, as [storage.Results] defines.

@@ -20,7 +20,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var heard []string
-	err = api.Events(ctx, func(told wire.StreamEvent) {
+	err = watchEvents(ctx, w.URL, func(told wire.StreamEvent) {
 		switch {
 		case told.Status != nil && len(heard) == 0:
 			heard = append(heard, "state")
@@ -34,7 +34,7 @@ func TestClient_ReceivesEvents(t *testing.T) {
 		t.Errorf("got %q, %v; want the status, then the burst", heard, err)
 	}
 	stop()
-	if err := api.Events(t.Context(), func(wire.StreamEvent) {}); err == nil {
+	if err := watchEvents(t.Context(), w.URL, func(wire.StreamEvent) {}); err == nil {
 		t.Error("a node that ends has no stream, and the client heard of no error")
 	}
 	if got, err := client.Call(t.Context(), api, wire.GetStatistics, wire.StatisticsRequest{Days: 7, Zone: "Asia/Tokyo"}); err != nil || len(got.Days) != 7 || got.Zone != "Asia/Tokyo" {

@@ -110,19 +110,19 @@ func TestModel_ZoneIsThatOfTheNewestDate(t *testing.T) {
 	t.Parallel()
 	east, west := time.FixedZone("", 3*3600), time.FixedZone("", -5*3600)
 	var m Model
-	if _, known := m.Zone(); known {
+	if m.hasZone {
 		t.Error("got a zone from the zero model")
 	}
 	m.Learn(ago(5), monday)
-	if _, known := m.Zone(); known {
+	if m.hasZone {
 		t.Error("got a zone from a UTC date")
 	}
 	m.Learn([]time.Time{monday.Add(-3 * time.Hour).In(west), monday.Add(-2 * time.Hour).In(east), monday.Add(-time.Hour)}, monday)
-	if got, known := m.Zone(); got != 180 || !known {
-		t.Errorf("got %v, %v, want 180 minutes", got, known)
+	if got := m.zone; got != 180 || !m.hasZone {
+		t.Errorf("got %v, %v, want 180 minutes", got, m.hasZone)
 	}
 	m.SetZone(100 * 60)
-	if got, _ := m.Zone(); got != 180 {
+	if got := m.zone; got != 180 {
 		t.Errorf("after an invalid zone: got %v, want 180", got)
 	}
 }

@@ -18,9 +18,6 @@ func (m *Model) SetZone(minutes int) {
 	m.zone, m.hasZone = int16(minutes), true
 }
 
-// Zone returns the feed's time zone in minutes east of UTC, if it is set.
-func (m *Model) Zone() (minutes int, ok bool) { return int(m.zone), m.hasZone }
-
 // learnZone sets the zone from the newest date with an offset. Dates in UTC are ignored: many programs
 // convert to it.
 func (m *Model) learnZone(dates []time.Time) {
