@@ -178,7 +178,25 @@ type Lease struct {
 	Host     string `json:"host,omitempty"`  // host of that agent
 	Since    string `json:"since,omitempty"` // start of its activity, RFC 3339
 
-	Feeds *ScheduleCounts `json:"feeds,omitempty"` // feed counts of the schedule at the last renewal
+	// Of the schedule, at the last renewal.
+	Feeds    *ScheduleCounts   `json:"feeds,omitempty"`
+	Schedule *ScheduleProgress `json:"schedule,omitempty"`
+}
+
+// ScheduleProgress is what the active schedule reports of its work.
+type ScheduleProgress struct {
+	Dispatched  int64     `json:"dispatched"`        // feeds dispatched since it became active
+	Overdue     int64     `json:"overdue,omitempty"` // due feeds that are not dispatched
+	Paused      string    `json:"paused,omitempty"`  // why polling is paused, and what to do; empty if it is not
+	PausedSince time.Time `json:"paused_since,omitzero"`
+	Held        string    `json:"held,omitempty"`    // why due feeds wait at present; empty if they need not
+	Notices     []Notice  `json:"notices,omitempty"` // what it corrected in the last hour, newest first
+}
+
+// A Notice tells of a fault that was corrected.
+type Notice struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
 }
 
 // ScheduleCounts are the numbers of the schedule's feeds by state.

@@ -44,6 +44,8 @@ type Queue[T Task] struct {
 	MaxBytes int64 // maximum size of waiting tasks
 }
 
+func (q Queue[T]) timeout() time.Duration { return q.Timeout }
+
 // Subject returns the subject of the task.
 func (q Queue[T]) Subject(task T) string {
 	if q.Partition == nil {
@@ -199,5 +201,7 @@ type Depth struct {
 	Oldest float64 `json:"oldest_seconds"` // age of the oldest task; 0 if there is none
 	Fill   float64 `json:"fill"`           // share of the queue's bounds in use, 0 to 1
 
-	Created time.Time `json:"-"` // creation time of its stream, which is recreated after a loss
+	Created time.Time     `json:"-"` // creation time of its stream, which is recreated after a loss
+	Done    uint64        `json:"-"` // tasks removed since then
+	Timeout time.Duration `json:"-"` // limit of an attempt of its tasks
 }

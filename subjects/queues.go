@@ -47,12 +47,25 @@ var (
 )
 
 // queues is the table of all queues, in the order in which an item passes them.
-var queues = []interface{ stream() jetstream.StreamConfig }{
+var queues = []interface {
+	stream() jetstream.StreamConfig
+	timeout() time.Duration
+}{
 	CrawlQueue, ParseQueue, PageQueue, PrepareQueue, ClassifyQueue, ClusterQueue, StoreQueue, IndexQueue, ObserveQueue, DeadLetterQueue,
 }
 
 // QueueNames lists the queues that roles serve, in the order of the table.
 var QueueNames = queueNames()
+
+// TimeoutOf returns the timeout of a queue's tasks, or 0 for an unknown queue.
+func TimeoutOf(queue string) time.Duration {
+	for _, q := range queues {
+		if q.stream().Name == queue {
+			return q.timeout()
+		}
+	}
+	return 0
+}
 
 func queueNames() (names []string) {
 	for _, q := range queues {

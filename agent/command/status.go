@@ -37,6 +37,12 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	for _, problem := range s.Problems {
 		pg.printf("PROBLEM: %s\n", problem)
 	}
+	for _, stalled := range s.Stalled {
+		pg.printf("STALLED %s\n", stalled)
+	}
+	for _, n := range s.Notices {
+		pg.printf("NOTICE, %s: %s\n", ago(n.At, now), n.Text)
+	}
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
 		row("QUEUE", "TASKS", "OLDEST", "SIZE", "FULL")

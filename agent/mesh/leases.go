@@ -17,12 +17,29 @@ const (
 	leaseInterval = 1500 * time.Millisecond // interval of renewals, of their retries, and of checks by standbys
 	leaseExpiry   = 6 * time.Second         // timeout of a lease: without an observed renewal for so long it is free
 	leaseDeadline = 4 * time.Second         // timeout of renewals, after which a holder steps down
+	maxHang       = 45 * time.Second        // a holder that stopped calling Alive for so long loses its lease
 )
+
+// pulseKey is the context key of the time of the last call of [Alive].
+type pulseKey struct{}
+
+// A pulse is the time of the last call of [Alive] by a holder; nil before the first.
+type pulse = atomic.Pointer[time.Time]
+
+// Alive reports that the actor that was called with ctx, or with a context of it, does its work. An actor that
+// called it once must call it again within 45 seconds each time: otherwise it hangs, and its lease goes to another
+// agent.
+func Alive(ctx context.Context) {
+	if p, ok := ctx.Value(pulseKey{}).(*pulse); ok {
+		now := time.Now()
+		p.Store(&now)
+	}
+}
 
 // leases are the leases of the mesh.
 type leases struct {
 	*client
-	feedCounts atomic.Pointer[subjects.ScheduleCounts] // of the active schedule in this process; nil without
+	schedule atomic.Pointer[ScheduleReport] // of the active schedule in this process; nil without
 }
 
 // Single runs an actor that must be active only once in the mesh. It waits on standby until it holds the
@@ -30,7 +47,8 @@ type leases struct {
 // ended and run has returned.
 //
 // A lease is free when no renewal was observed for six seconds by the standby's own clock, so agents' clocks
-// need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well.
+// need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well. A
+// run that calls [Alive] loses the lease when it hangs.
 func (a *leases) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
 	a.metrics.active.WithLabelValues(name).Set(0)
 	for ctx.Err() == nil {
@@ -114,16 +132,24 @@ func (a *leases) read(ctx context.Context, kv jetstream.KeyValue, name string) (
 var (
 	errHeld = errors.New("held by another agent")
 	errLost = errors.New("lease lost")
+	errHung = errors.New("the actor hangs, its lease goes to another agent")
 )
 
-// SetFeedCounts sets the feed counts that the schedule's lease publishes from its next renewal on; nil
-// removes them.
-func (a *leases) SetFeedCounts(feeds *subjects.ScheduleCounts) { a.feedCounts.Store(feeds) }
+// A ScheduleReport is what the schedule's lease publishes of its holder.
+type ScheduleReport struct {
+	Feeds    subjects.ScheduleCounts
+	Progress subjects.ScheduleProgress
+}
+
+// ReportSchedule sets what the schedule's lease publishes from its next renewal on; nil removes it.
+func (a *leases) ReportSchedule(r *ScheduleReport) { a.schedule.Store(r) }
 
 func (l *lease) encode() []byte {
 	l.value.Renewals++
-	if l.name == subjects.ScheduleLease {
-		l.value.Feeds = l.leases.feedCounts.Load()
+	if r := l.leases.schedule.Load(); l.name == subjects.ScheduleLease && r != nil {
+		l.value.Feeds, l.value.Schedule = &r.Feeds, &r.Progress
+	} else {
+		l.value.Feeds, l.value.Schedule = nil, nil
 	}
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
@@ -131,7 +157,8 @@ func (l *lease) encode() []byte {
 
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
-	inner, cancel := context.WithCancelCause(ctx)
+	last := new(pulse)
+	inner, cancel := context.WithCancelCause(context.WithValue(ctx, pulseKey{}, last))
 	defer cancel(nil)
 	active := l.leases.metrics.active.WithLabelValues(l.name)
 	active.Set(1)
@@ -145,6 +172,13 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 			l.release()
 			return err
 		case <-time.After(leaseInterval):
+		}
+		if at := last.Load(); at != nil && time.Since(*at) > maxHang {
+			cancel(errHung)
+			active.Set(0)
+			l.leases.log.Error("actor hangs, lease released", "lease", l.name, "since", at)
+			l.release()
+			return errors.Join(errHung, <-done)
 		}
 		switch err := l.renew(ctx); { // also while run finishes its work
 		case err == nil:

@@ -223,3 +223,33 @@ func TestAgents_HeartbeatAndLeave(t *testing.T) {
 		t.Errorf("got %v, %v; want only a", list, err)
 	}
 }
+
+// A holder whose process renews the lease, and whose actor hangs, loses it. One that never called Alive keeps it.
+func TestSingle_HolderThatHangsLosesTheLease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it waits until the actor counts as hung, 45 s")
+	}
+	r := newRig(t)
+	hung, resume := make(chan struct{}), make(chan struct{})
+	var patient atomic.Int32
+	defer stand(r.join("a"), "patient", func(ctx context.Context) error { patient.Add(1); <-ctx.Done(); return nil })()
+	var once sync.Once
+	defer stand(r.join("b"), "work", func(ctx context.Context) error {
+		mesh.Alive(ctx)
+		once.Do(func() { close(hung) })
+		<-resume // whatever becomes of ctx
+		return ctx.Err()
+	})()
+	defer close(resume)
+	<-hung
+	active := make(chan struct{})
+	defer stand(r.join("c"), "work", func(ctx context.Context) error { close(active); <-ctx.Done(); return nil })()
+	select {
+	case <-active:
+	case <-time.After(2 * time.Minute):
+		t.Error("nobody took over from the holder that hangs")
+	}
+	if patient.Load() != 1 {
+		t.Errorf("a holder that never called Alive was started %d times, want once", patient.Load())
+	}
+}

@@ -30,7 +30,7 @@ func (q queues) Depths(ctx context.Context) ([]subjects.Depth, error) {
 			return nil, fmt.Errorf("read the backlog of queue %s: %w", name, err)
 		}
 		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
-		d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created}
+		d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created, Done: state.LastSeq - state.Msgs, Timeout: subjects.TimeoutOf(name)}
 		if state.Msgs > 0 {
 			d.Oldest = time.Since(state.FirstTime).Seconds()
 		}

@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/progress"
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
@@ -21,8 +26,9 @@ import (
 
 // health is the state of a node as its health checks report it.
 type health struct {
-	running atomic.Bool // all roles run, and no shutdown was requested
-	probes  []*probe    // checks of their dependencies, set once running
+	running atomic.Bool     // all roles run, and no shutdown was requested
+	probes  []*probe        // checks of their dependencies, set once running
+	watch   *progress.Watch // of the mesh; nil without a role that may read its queues and leases
 }
 
 // checks runs all checks concurrently.
@@ -36,7 +42,60 @@ func (h *health) checks(ctx context.Context) []wire.Check {
 		group.Go(func() { checks[i] = p.check(ctx) })
 	}
 	group.Wait()
+	if h.watch != nil {
+		c := result("progress", nil)
+		if stands := h.stalled(); len(stands) > 0 {
+			c = wire.Check{Name: c.Name, Detail: strings.Join(stands, "; "), Warning: true}
+		}
+		checks = append(checks, c)
+	}
 	return checks
+}
+
+// stalled returns the work of the mesh that stands still, since when, and what to do.
+func (h *health) stalled() []string {
+	if h.watch == nil {
+		return nil
+	}
+	var texts []string
+	for _, p := range h.watch.Problems() {
+		texts = append(texts, fmt.Sprintf("since %s UTC: %s", p.Since.UTC().Format("15:04:05"), p.Text))
+	}
+	return texts
+}
+
+// watchProgress compares the state of the mesh with its former states, until ctx ends.
+func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, log *slog.Logger) error {
+	known := map[string]bool{}
+	return work.RepeatEvery(ctx, watchInterval, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, watchInterval)
+		defer cancel()
+		var s progress.Snapshot
+		var err error
+		if s.Depths, err = m.Depths(ctx); err == nil {
+			s.Leases, err = m.Leases(ctx)
+		}
+		if err == nil {
+			s.Agents, err = m.Agents(ctx)
+		}
+		if err != nil {
+			return nil // the check of the mesh reports it
+		}
+		h.watch.Observe(s, time.Now())
+		current := map[string]bool{}
+		for _, p := range h.watch.Problems() {
+			if current[p.Text] = true; !known[p.Text] {
+				log.Warn("work stands still", "since", p.Since, "what", p.Text)
+			}
+		}
+		for text := range known {
+			if !current[text] {
+				log.Info("work continues", "what", text)
+			}
+		}
+		known = current
+		return nil
+	})
 }
 
 // serve serves health checks and metrics from now until all else is closed, so that a process that starts or

@@ -19,6 +19,7 @@ import (
 
 	"feedmesh/agent/memory"
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/progress"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/api"
 	"feedmesh/agent/role/work"
@@ -73,7 +74,7 @@ func (n *node) open(ctx context.Context) (err error) {
 			Config: n.config, Clock: n.options.Clock, Uptime: n.uptime(), Log: n.options.Log, Metrics: registry,
 			Workers: max(2, runtime.GOMAXPROCS(0)), CheckDiskSpace: n.checkDiskSpace,
 		},
-		Options: api.Options{Version: n.options.Version, Checks: n.health.checks, MetricsPage: metrics},
+		Options: api.Options{Version: n.options.Version, Checks: n.health.checks, Stalled: n.health.stalled, MetricsPage: metrics},
 	}
 	n.rules = newRuleSets(&n.process, n.env)
 	n.env.RuleSets = n.rules.specs()
@@ -104,6 +105,9 @@ func (n *node) open(ctx context.Context) (err error) {
 	client := n.openFetch()
 	n.env.Fetch, n.env.Post = client, client
 	n.health.probes = newProbes(&n.process, n.server, n.env)
+	if n.needs(func(r role.Role) bool { return r.Listens }) {
+		n.health.watch = progress.New(role.Serving())
+	}
 	addTracing(n.env)
 	return nil
 }
@@ -141,6 +145,9 @@ func (n *node) run(ctx context.Context) error {
 	group.Go(func() error { return beat.run(inner) })
 	group.Go(func() error { return watch(inner, &n.process, n.server) })
 	group.Go(func() error { return memory.Tend(inner) })
+	if n.health.watch != nil {
+		group.Go(func() error { return n.health.watchProgress(inner, env.Mesh, n.options.Log) })
+	}
 	if env.Store != nil && env.Index != nil {
 		group.Go(func() error { return logStartupProgress(inner, env) })
 	}

@@ -196,8 +196,8 @@ func TestRun_LeaksNothing(t *testing.T) {
 	for range 2 { // the second start needs the same files and port
 		r := start(t, c)
 		ready, err := r.Ready(t.Context())
-		if err != nil || len(ready.Checks) != 5 {
-			t.Errorf("got %+v, %v; want five checks", ready, err)
+		if err != nil || len(ready.Checks) != 6 {
+			t.Errorf("got %+v, %v; want six checks", ready, err)
 		}
 		for _, check := range ready.Checks {
 			if !check.OK {

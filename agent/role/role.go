@@ -107,6 +107,17 @@ func Select(names []string) ([]Role, error) {
 	return roles, errors.Join(faults...)
 }
 
+// Serving returns the name of the role that serves each queue.
+func Serving() map[string]string {
+	roles := map[string]string{}
+	for _, r := range All {
+		for _, queue := range r.Serves {
+			roles[queue] = r.Name
+		}
+	}
+	return roles
+}
+
 // Names returns the names of the roles.
 func Names(roles []Role) []string {
 	names := make([]string, len(roles))

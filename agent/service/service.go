@@ -52,6 +52,7 @@ type Deps struct {
 	Mesh         Mesh
 	Fetcher      Fetcher                                // for feed discovery and fetch tests
 	Checks       func(ctx context.Context) []wire.Check // dependencies of this process and their health
+	Stalled      func() []string                        // work of the mesh that stands still, since when, and what to do; may be nil
 	RuleSetSpecs []RuleSetSpec                          // all rule sets of this program
 	Decider      func() workbench.Decider               // the rules in force in this process
 	Token        string                                 // of the owner, allows everything; empty: requests from this machine are allowed everything

@@ -133,6 +133,12 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 		return err
 	})
 	st.Feeds.Stored, st.Items = counts.Feeds, counts.Items
+	if s.Stalled != nil {
+		st.Stalled = s.Stalled()
+	}
+	if p := st.Active[subjects.ScheduleLease].Schedule; p != nil {
+		st.Notices = p.Notices
+	}
 	return st, ctx.Err()
 }
 

@@ -9,6 +9,8 @@ import (
 type Status struct {
 	Version  string                    `json:"version"`
 	Problems []string                  `json:"problems,omitempty" doc:"Parts that did not answer, and why; their values are zero or missing."`
+	Stalled  []string                  `json:"stalled,omitempty" doc:"Work that stands still, since when, and what to do."`
+	Notices  []subjects.Notice         `json:"notices,omitempty" doc:"Faults of the last hour that were corrected, newest first."`
 	Feeds    FeedCounts                `json:"feeds"`
 	Items    int64                     `json:"items" doc:"Items in the store."`
 	Indexed  int64                     `json:"indexed" doc:"Items that can be found."`
@@ -31,6 +33,8 @@ type Check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty" doc:"The problem, and advice."`
+
+	Warning bool `json:"warning,omitempty" doc:"The process is ready nevertheless."`
 }
 
 // GetStatus returns the state of the mesh.

@@ -22,6 +22,7 @@ type Options struct {
 	Version     string
 	Listen      net.Listener
 	Checks      func(ctx context.Context) []wire.Check // readiness of this process's dependencies
+	Stalled     func() []string                        // work of the mesh that stands still
 	MetricsPage http.Handler
 	RuleSets    []service.RuleSetSpec // available rule sets
 }
@@ -29,7 +30,7 @@ type Options struct {
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, RuleSetSpecs: o.RuleSets,
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
 		Token:   string(env.Config.Token), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 	})

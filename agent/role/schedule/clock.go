@@ -38,6 +38,7 @@ func (s *scheduler) now() time.Time {
 	if d := s.watch.jump(now, s.uptime()); d != 0 {
 		s.plan.Shift(d)
 		s.log.Warn("system clock jumped, due times moved with it", "by", d.Round(time.Second))
+		s.notice("the system clock jumped by %v, due times moved with it", d.Round(time.Second))
 	}
 	return now
 }
@@ -46,6 +47,9 @@ func (s *scheduler) now() time.Time {
 func (s *scheduler) clampDueTimes(ctx context.Context) error {
 	s.mu.Lock()
 	feeds := s.plan.Clamp(s.now())
+	if len(feeds) > 0 {
+		s.notice("the due times of %d feeds were written while a clock was wrong, and were corrected", len(feeds))
+	}
 	s.mu.Unlock()
 	if len(feeds) == 0 {
 		return nil

@@ -18,13 +18,21 @@ import (
 // dispatch publishes due feeds as crawl tasks while the queues have capacity: as they fill, cold feeds are
 // held back first and hot feeds last.
 func (s *scheduler) dispatch(ctx context.Context) error {
-	if !s.anyDue() || s.checkDiskSpace() != nil { // the node's disk watch reports a full disk
+	mesh.Alive(ctx)
+	if !s.anyDue() {
+		s.pause("")
+		return nil
+	}
+	if err := s.checkDiskSpace(); err != nil { // the node's disk watch logs it
+		s.pause(err.Error())
 		return nil
 	}
 	if err := s.readQueues(ctx); err != nil {
+		s.pause("the queues can't be read: " + err.Error())
 		s.log.Warn("queues unreadable, dispatch paused", "err", err)
 		return nil
 	}
+	s.pause("")
 	// Feeds that become due meanwhile wait for the next round: otherwise one tier with a constant supply
 	// would delay the others.
 	s.mu.Lock()
@@ -37,6 +45,9 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 		}
 		if err := s.publishTasks(ctx, tasks, out); err != nil {
 			return err
+		}
+		for _, task := range tasks {
+			s.dispatched.Add(int64(len(task.Feeds)))
 		}
 	}
 }
@@ -66,6 +77,8 @@ func (s *scheduler) readQueues(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.fill = 0
 	for _, d := range depths {
 		switch d.Queue {

@@ -66,16 +66,6 @@ func (s *scheduler) measure(ctx context.Context) error {
 	return nil
 }
 
-// publishCounts publishes the feed counts for mesh status requests, which otherwise would read the state of
-// every feed.
-func (s *scheduler) publishCounts(context.Context) error {
-	s.mu.Lock()
-	counts := s.plan.Counts()
-	s.mu.Unlock()
-	s.mesh.SetFeedCounts(&counts)
-	return nil
-}
-
 func (s *scheduler) measureFeeds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

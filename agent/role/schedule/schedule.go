@@ -39,7 +39,7 @@ func Run(ctx context.Context, env *work.Env) error {
 
 func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	defer s.metrics.clear()
-	defer s.mesh.SetFeedCounts(nil)
+	defer s.mesh.ReportSchedule(nil)
 	if err := s.load(ctx); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		every time.Duration
 		do    func(context.Context) error
 	}{
-		{dispatchEvery, s.dispatch}, {countsEvery, s.publishCounts},
+		{dispatchEvery, s.dispatch}, {reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
 		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},

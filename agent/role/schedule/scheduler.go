@@ -3,6 +3,7 @@ package schedule
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"feedmesh/agent/mesh"
@@ -21,7 +22,7 @@ const (
 	recalibrateEvery = 5 * time.Minute
 	recordPollsEvery = time.Minute
 	checkGrowthEvery = time.Second
-	countsEvery      = 500 * time.Millisecond
+	reportEvery      = 500 * time.Millisecond
 	measureEvery     = 5 * time.Second
 	checkStoreEvery  = 10 * time.Second
 	saveEvery        = 5 * time.Second
@@ -48,11 +49,16 @@ type scheduler struct {
 	trace          *trace.Tracer
 
 	states *stateWriter
-	mu     sync.Mutex // protects plan, last, lastStored and watch
+	mu     sync.Mutex // protects plan, watch, and the fields up to notices
 	plan   *plan.Plan
 	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
 	lastStored string // ID of the feed whose items were stored last
+
+	paused      string // why no feeds are dispatched
+	pausedSince time.Time
+	notices     []subjects.Notice // newest first
+	dispatched  atomic.Int64      // feeds
 
 	fill          float64       // of the fullest queue after crawl, 0 to 1
 	crawlTasks    uint64        // in the queue

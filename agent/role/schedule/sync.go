@@ -83,6 +83,7 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Fee
 	}
 	if len(behind) > 0 {
 		s.log.Error("the store went back to an older state: what it lost is fetched again", "feeds_behind", len(behind), "feeds_lost", len(lost))
+		s.notice("the store went back to an older state: %d feeds are fetched whole, %d that it lost were stored again", len(behind), len(lost))
 		_, err = s.store.AddFeeds(ctx, lost...)
 	}
 	return c, err

@@ -12,6 +12,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/sse"
 	"feedmesh/agent/wire"
+	"feedmesh/subjects"
 )
 
 const meshPath = "/mesh"
@@ -31,6 +32,7 @@ type meshPage struct {
 	pager
 	Live       liveMesh
 	Problems   []string
+	Notices    []subjects.Notice
 	Checks     []wire.Check
 	Made       *timestamp
 	Quarantine []taskRow
@@ -66,7 +68,7 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The mesh")
 		return
 	}
-	main := meshPage{Live: liveOf(status, now), Problems: status.Problems, Made: newTimestamp(now, now)}
+	main := meshPage{Live: liveOf(status, now), Problems: status.Problems, Notices: status.Notices, Made: newTimestamp(now, now)}
 	ready, cancel := context.WithTimeout(r.Context(), readinessTimeout)
 	defer cancel()
 	main.Checks = c.Status.Readiness(ready)

@@ -25,7 +25,7 @@ import (
 var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent,
+	"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
 	"style": func() string { return sheet.Path }, "script": scriptPath,
 	"menu": func() []choice { return menu },
 }).ParseFS(templateFiles, "templates/*.html"))
@@ -182,10 +182,11 @@ type footer struct {
 	Feeds, Items, Indexed int64
 	Waiting, Quarantined  int64
 	Version               string
+	Stalled               []string // shown above the page
 }
 
 func newFooter(s wire.Status) *footer {
-	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version}
+	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version, Stalled: s.Stalled}
 	for _, q := range s.Queues {
 		if q.Queue == subjects.QuarantineStream {
 			f.Quarantined += int64(q.Tasks)

@@ -33,13 +33,13 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /metrics", s.Metrics)
 }
 
-// readyz answers 200 if all checks pass, else 503, with all checks.
+// readyz answers 200 if all checks pass or only warn, else 503, with all checks.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
 	checks, status := s.Status.Readiness(ctx), http.StatusOK
 	for _, c := range checks {
-		if !c.OK {
+		if !c.OK && !c.Warning {
 			status = http.StatusServiceUnavailable
 		}
 	}

@@ -1,0 +1,196 @@
+// Package progress notices work of the mesh that stands still although its processes are alive: feeds that are
+// overdue while none is dispatched, tasks that wait while none is finished, roles that no agent has, and actors
+// that step down again and again.
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"feedmesh/subjects"
+)
+
+const (
+	// maxSilence is how long overdue feeds, tasks or leases may stand still before that is a problem.
+	maxSilence = 20 * time.Second
+
+	// queueSilence is the same for the tasks of a queue that agents serve: each task may be in its last retry.
+	queueSilence = 2 * time.Minute
+
+	// An actor that changed maxChanges times within changesWithin steps down again and again.
+	maxChanges    = 4
+	changesWithin = 2 * time.Minute
+)
+
+// A Snapshot is the state of the mesh at one time.
+type Snapshot struct {
+	Depths []subjects.Depth
+	Leases map[string]subjects.Lease
+	Agents []subjects.Agent
+}
+
+// A Problem is work that stands still.
+type Problem struct {
+	Text  string // what stands still, and what to do
+	Since time.Time
+}
+
+// A Watch compares snapshots. Its methods may be called concurrently.
+type Watch struct {
+	serving map[string]string // role that serves each queue
+
+	mu       sync.Mutex
+	started  time.Time            // of the first snapshot
+	marks    map[string]mark      // last change of each counter
+	changes  map[string][]change  // of each lease's holder, newest last
+	problems map[string]time.Time // current problems: text and start
+}
+
+// A mark is a value of a counter, and the time when it was first observed.
+type mark struct {
+	value uint64
+	since time.Time
+}
+
+type change struct {
+	holder string
+	at     time.Time
+}
+
+// New returns a watch. serving names the role that serves each queue.
+func New(serving map[string]string) *Watch {
+	return &Watch{serving: serving, marks: map[string]mark{}, changes: map[string][]change{}, problems: map[string]time.Time{}}
+}
+
+// Problems returns the problems of the last snapshot, the longest first.
+func (w *Watch) Problems() []Problem {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []Problem
+	for text, since := range w.problems {
+		all = append(all, Problem{text, since})
+	}
+	slices.SortFunc(all, func(a, b Problem) int { return a.Since.Compare(b.Since) })
+	return all
+}
+
+// Observe evaluates a snapshot. now must be a monotonic clock's time, as [time.Now] returns it.
+func (w *Watch) Observe(s Snapshot, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.started.IsZero() {
+		w.started = now
+	}
+	current := map[string]time.Time{}
+	report := func(since time.Time, format string, args ...any) { current[fmt.Sprintf(format, args...)] = since }
+	w.checkRoles(s, now, report)
+	w.checkSchedule(s, now, report)
+	w.checkQueues(s, now, report)
+	w.checkLeases(s, now, report)
+	w.problems = current
+}
+
+type reporter func(since time.Time, format string, args ...any)
+
+// stillSince returns the time since when a counter has had its value, or zero if that is less than limit.
+func (w *Watch) stillSince(counter string, value uint64, limit time.Duration, now time.Time) time.Time {
+	m, known := w.marks[counter]
+	if !known || m.value != value {
+		m = mark{value, now}
+		w.marks[counter] = m
+	}
+	if now.Sub(m.since) < limit {
+		return time.Time{}
+	}
+	return m.since
+}
+
+// checkRoles reports roles that no agent has.
+func (w *Watch) checkRoles(s Snapshot, now time.Time, report reporter) {
+	present := map[string]bool{}
+	for _, a := range s.Agents {
+		for _, role := range a.Roles {
+			present[role] = true
+		}
+	}
+	waiting := map[string]uint64{}
+	for _, d := range s.Depths {
+		if role := w.serving[d.Queue]; role != "" {
+			waiting[role] += d.Tasks
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(waiting)) {
+		missing := uint64(0)
+		if !present[role] {
+			missing = 1
+		}
+		since := w.stillSince("role "+role, missing, maxSilence, now)
+		switch {
+		case missing == 0 || since.IsZero():
+		case role == "schedule":
+			report(since, "no agent has the role schedule, so no feed is polled: start an agent with it")
+		case waiting[role] > 0:
+			report(since, "no agent has the role %s, and tasks wait for it: start an agent with it", role)
+		}
+	}
+}
+
+// checkSchedule reports overdue feeds that are not dispatched.
+func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
+	p := s.Leases[subjects.ScheduleLease].Schedule
+	switch {
+	case p == nil:
+		return
+	case p.Paused != "":
+		report(p.PausedSince, "polling is paused: %s", p.Paused)
+		return
+	case p.Overdue == 0:
+		w.marks["dispatched"] = mark{uint64(p.Dispatched), now}
+		return
+	}
+	if since := w.stillSince("dispatched", uint64(p.Dispatched), maxSilence, now); !since.IsZero() {
+		report(since, "feeds are overdue and none is dispatched: %s", cmp.Or(p.Held, "restart the agent that holds the lease schedule"))
+	}
+}
+
+// checkQueues reports queues whose tasks wait while none is finished.
+func (w *Watch) checkQueues(s Snapshot, now time.Time, report reporter) {
+	for _, d := range s.Depths {
+		if w.serving[d.Queue] == "" {
+			continue
+		}
+		if d.Tasks == 0 {
+			w.marks["queue "+d.Queue] = mark{d.Done, now}
+			continue
+		}
+		if since := w.stillSince("queue "+d.Queue, d.Done, max(queueSilence, d.Timeout+maxSilence), now); !since.IsZero() {
+			report(since, "tasks wait on queue %s and none is finished: see the logs of the agents with the role %s", d.Queue, w.serving[d.Queue])
+		}
+	}
+}
+
+// checkLeases reports leases whose holder does not renew them, and holders that change again and again.
+func (w *Watch) checkLeases(s Snapshot, now time.Time, report reporter) {
+	for _, name := range slices.Sorted(maps.Keys(s.Leases)) {
+		l := s.Leases[name]
+		since := w.stillSince("lease "+name, uint64(l.Renewals), maxSilence, now)
+		if !since.IsZero() && name == subjects.ScheduleLease {
+			report(since, "no agent renews the lease schedule, so no feed is polled: check the agents with the role schedule")
+		}
+		changes := w.changes[name]
+		if holder := l.Agent + " " + l.Since; l.Agent != "" && (len(changes) == 0 || changes[len(changes)-1].holder != holder) {
+			changes = append(changes, change{holder, now})
+		}
+		for len(changes) > 1 && now.Sub(changes[0].at) > changesWithin {
+			changes = changes[1:]
+		}
+		w.changes[name] = changes
+		if len(changes) >= maxChanges {
+			report(changes[0].at, "the actor %s steps down again and again: see the log of agent %s on %s", name, l.Agent, l.Host)
+		}
+	}
+}

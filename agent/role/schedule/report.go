@@ -1,0 +1,69 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/role/schedule/policy"
+	"feedmesh/subjects"
+)
+
+const (
+	noticeAge  = time.Hour // notices are published for so long
+	maxNotices = 10
+)
+
+// report publishes the feed counts, for mesh status requests that otherwise would read the state of every feed,
+// and the progress.
+func (s *scheduler) report(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	s.notices = slices.DeleteFunc(s.notices, func(n subjects.Notice) bool { return now.Sub(n.At) > noticeAge })
+	r := mesh.ScheduleReport{
+		Feeds: s.plan.Counts(),
+		Progress: subjects.ScheduleProgress{
+			Dispatched: s.dispatched.Load(), Overdue: int64(s.plan.Overdue(now)), Paused: s.paused, PausedSince: s.pausedSince,
+			Held: s.held(), Notices: slices.Clone(s.notices),
+		},
+	}
+	if since := s.plan.Outage(); !since.IsZero() {
+		r.Progress.Paused, r.Progress.PausedSince = "no host answers, so this machine seems to have no network: check its connection and name server", since
+	}
+	s.mesh.ReportSchedule(&r)
+	return nil
+}
+
+// pause records why polling is paused; empty if it is not.
+func (s *scheduler) pause(reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reason == "" {
+		s.paused, s.pausedSince = "", time.Time{}
+		return
+	}
+	if s.paused == "" {
+		s.pausedSince = s.now()
+	}
+	s.paused = reason
+}
+
+// held returns why the queues hold back feeds of all tiers; empty if they do not. s.mu must be held.
+func (s *scheduler) held() string {
+	switch {
+	case s.fill >= maxFill[policy.Hot]:
+		return fmt.Sprintf("a queue is %.0f %% full: see the depths of the queues in the status, and add agents with the role that serves it", 100*s.fill)
+	case s.crawlTasks >= maxQueuedCrawls:
+		return "enough tasks wait for agents with the role crawl: if they do not become fewer, add such agents"
+	}
+	return ""
+}
+
+// notice publishes a fault that was corrected. s.mu must be held.
+func (s *scheduler) notice(format string, args ...any) {
+	s.notices = slices.Insert(s.notices, 0, subjects.Notice{At: s.clock.Now(), Text: fmt.Sprintf(format, args...)})
+	s.notices = s.notices[:min(len(s.notices), maxNotices)]
+}
