@@ -234,23 +234,6 @@ type failedItem struct {
 	Error string `json:"error"`
 }
 
-// each calls do for each name, and prints the errors and a line for each success, in which %s stands for the
-// name. An error of one name does not stop the others, but each returns early if the context is cancelled or
-// the node does not respond.
-func (q query) each(ctx context.Context, p *program, names []string, words string, do func(api *client.Client, name string) error) error {
-	api, err := q.client()
-	if err != nil {
-		return err
-	}
-	d, err := p.each(ctx, names, func(name string) error { return do(api, name) })
-	q.print(p, d, func(pg *page) {
-		for _, name := range d.Done {
-			pg.printf(words+"\n", name)
-		}
-	})
-	return err
-}
-
 // each calls do for each name and prints the errors, as [query.each] does.
 func (p *program) each(ctx context.Context, names []string, do func(name string) error) (bulkResult, error) {
 	d := bulkResult{Done: []string{}, Failed: []failedItem{}}

@@ -52,6 +52,23 @@ func printAnswer[In, Out any](ctx context.Context, p *program, q query, o wire.O
 	return q.print(p, answer, func(pg *page) { text(pg, answer) })
 }
 
+// each calls do for each name, and prints the errors and a line for each success, in which %s stands for the
+// name. An error of one name does not stop the others, but each returns early if the context is cancelled or
+// the node does not respond.
+func (q query) each(ctx context.Context, p *program, names []string, words string, do func(api *client.Client, name string) error) error {
+	api, err := q.client()
+	if err != nil {
+		return err
+	}
+	d, err := p.each(ctx, names, func(name string) error { return do(api, name) })
+	q.print(p, d, func(pg *page) {
+		for _, name := range d.Done {
+			pg.printf(words+"\n", name)
+		}
+	})
+	return err
+}
+
 // feedID returns the ID of a feed given by its ID or its URL.
 func feedID(arg string) (string, error) {
 	if arg == "" {

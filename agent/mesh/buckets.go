@@ -151,5 +151,5 @@ func (c *client) quarantineValue(ctx context.Context, bucket, key string, revisi
 		Reason: "unreadable value: " + cause.Error(), Attempts: 1, At: time.Now().UTC(),
 	}
 	q.SetMessage(value)
-	return c.quarantineTask(ctx, q)
+	return quarantineTask(ctx, c, q)
 }

@@ -45,7 +45,7 @@ func quarantinedMessage(msg jetstream.Msg, queue string, attempts int, err error
 func placeID(stream string, seq uint64) string { return fmt.Sprintf("%s/%d", stream, seq) }
 
 // quarantineTask stores a task in the quarantine, for inspection by a user. It is idempotent.
-func (c *client) quarantineTask(ctx context.Context, q subjects.Quarantined) error {
+func quarantineTask(ctx context.Context, c *client, q subjects.Quarantined) error {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("quarantine task %s: %w", q.Task, err)
@@ -81,7 +81,7 @@ func (s quarantine) deadLetter(ctx context.Context, l subjects.DeadLetter) error
 		Reason: reason, Attempts: l.Deliveries, At: time.Now().UTC(),
 	}
 	q.SetMessage(raw.Data)
-	if err := s.quarantineTask(ctx, q); err != nil {
+	if err := quarantineTask(ctx, s.client, q); err != nil {
 		return err
 	}
 	s.logOf(trace.Join(ctx, raw.Header)).Error("task quarantined", "role", l.Stream, "subject", raw.Subject, "attempt", l.Deliveries, "err", reason)

@@ -416,7 +416,7 @@ func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstre
 		failed = msg.TermWithReason(firstLine(err))
 	case errors.As(err, &permanent), attempt >= s.queue.MaxDeliver:
 		log.Error("task quarantined", "err", err)
-		failed = s.mesh.quarantineTask(ctx, quarantinedMessage(msg, s.queue.Name, attempt, err))
+		failed = quarantineTask(ctx, s.mesh.client, quarantinedMessage(msg, s.queue.Name, attempt, err))
 		if failed == nil {
 			failed = msg.TermWithReason(firstLine(err))
 		}

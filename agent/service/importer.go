@@ -133,7 +133,7 @@ const importLease = "imports"
 // Run runs the waiting imports, one after the other, while this agent holds the lease, until ctx ends.
 // An import resumes where the agent before stopped; repeating a batch is harmless.
 func (s *Imports) Run(ctx context.Context) error {
-	return s.runWaiting(ctx, importLease, s.ready, "import failed, will retry", s.RunAll)
+	return runWaiting(ctx, s.core, importLease, s.ready, "import failed, will retry", s.RunAll)
 }
 
 // RunAll runs all waiting imports, oldest first. A failed import does not delay the others.

@@ -107,7 +107,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 	runner := &workbench.Runner{
 		Store: j.Store, Out: j.Mesh, Now: j.Now, Decider: j.deciderOf, InForce: j.Decider, Learn: j.learn,
 	}
-	return j.runWaiting(ctx, jobLease, j.ready, "job failed, will retry", runner.Run)
+	return runWaiting(ctx, j.core, jobLease, j.ready, "job failed, will retry", runner.Run)
 }
 
 // waitingInterval is the interval of the check for jobs and imports that another agent accepted.
@@ -115,7 +115,7 @@ const waitingInterval = 2 * time.Second
 
 // runWaiting calls run when ready receives, and at intervals, while this agent holds a lease, until ctx ends. It
 // logs errors as the event failed.
-func (c *core) runWaiting(ctx context.Context, lease string, ready <-chan struct{}, failed string, run func(context.Context) error) error {
+func runWaiting(ctx context.Context, c *core, lease string, ready <-chan struct{}, failed string, run func(context.Context) error) error {
 	return c.Mesh.Single(ctx, lease, func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			if err := run(ctx); err != nil && ctx.Err() == nil {

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"time"
 )
 
@@ -26,34 +25,4 @@ func (w *clockWatch) jump(wall time.Time, uptime time.Duration) time.Duration {
 		return d
 	}
 	return 0
-}
-
-// now returns the time of due times. It moves them with a jump of the system clock: otherwise feeds would be due
-// too early or, until the clock is right again, not at all. s.mu must be held.
-func (s *scheduler) now() time.Time {
-	now := s.clock.Now()
-	if s.uptime == nil {
-		return now // a clock of tests or simulations, which jumps on purpose
-	}
-	if d := s.watch.jump(now, s.uptime()); d != 0 {
-		s.plan.Shift(d)
-		s.log.Warn("system clock jumped, due times moved with it", "by", d.Round(time.Second))
-		s.notice("the system clock jumped by %v, due times moved with it", d.Round(time.Second))
-	}
-	return now
-}
-
-// clampDueTimes corrects due times that were written while a clock was wrong.
-func (s *scheduler) clampDueTimes(ctx context.Context) error {
-	s.mu.Lock()
-	feeds := s.plan.Clamp(s.now())
-	if len(feeds) > 0 {
-		s.notice("the due times of %d feeds were written while a clock was wrong, and were corrected", len(feeds))
-	}
-	s.mu.Unlock()
-	if len(feeds) == 0 {
-		return nil
-	}
-	s.log.Warn("due times corrected, a clock was wrong when they were written", "feeds", len(feeds))
-	return s.states.write(ctx, changes{states: statesOf(feeds)})
 }

@@ -86,6 +86,21 @@ func (s *scheduler) load(ctx context.Context) error {
 	return nil
 }
 
+// now returns the time of due times. It moves them with a jump of the system clock: otherwise feeds would be due
+// too early or, until the clock is right again, not at all. s.mu must be held.
+func (s *scheduler) now() time.Time {
+	now := s.clock.Now()
+	if s.uptime == nil {
+		return now // a clock of tests or simulations, which jumps on purpose
+	}
+	if d := s.watch.jump(now, s.uptime()); d != 0 {
+		s.plan.Shift(d)
+		s.log.Warn("system clock jumped, due times moved with it", "by", d.Round(time.Second))
+		s.notice("the system clock jumped by %v, due times moved with it", d.Round(time.Second))
+	}
+	return now
+}
+
 // resume publishes the last dispatched tasks again: the previous schedule may have failed between writing
 // their states and publishing them. A duplicate is dropped by the queue; the feeds of a finished task are no
 // longer in flight.

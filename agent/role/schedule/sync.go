@@ -13,6 +13,21 @@ import (
 	"feedmesh/subjects"
 )
 
+// clampDueTimes corrects due times that were written while a clock was wrong.
+func (s *scheduler) clampDueTimes(ctx context.Context) error {
+	s.mu.Lock()
+	feeds := s.plan.Clamp(s.now())
+	if len(feeds) > 0 {
+		s.notice("the due times of %d feeds were written while a clock was wrong, and were corrected", len(feeds))
+	}
+	s.mu.Unlock()
+	if len(feeds) == 0 {
+		return nil
+	}
+	s.log.Warn("due times corrected, a clock was wrong when they were written", "feeds", len(feeds))
+	return s.states.write(ctx, changes{states: statesOf(feeds)})
+}
+
 // reconcile aligns the plan with the store: it adds feeds without a state, or with the state of another address,
 // and removes states without a feed. If the store went back to an older state, the feeds of which it lost items
 // are fetched whole, and the feeds that it lost are stored again.

@@ -10,6 +10,14 @@ import (
 	"feedmesh/subjects"
 )
 
+// A hostTable holds the hosts of a plan.
+type hostTable struct {
+	spacing      time.Duration // minimum interval between starts of requests to one host
+	hosts        map[string]*host
+	ready        [3]queueHeap   // by tier: queues of hosts without requests in flight
+	changedHosts map[*host]bool // since the last call of TakeHistory; true if more changed than the results of the last requests
+}
+
 // A host holds the queues of one host's feeds and its request limits. Only one task at a time may request
 // from it: one feed, or several in sequence if requests need no spacing.
 type host struct {
@@ -46,31 +54,31 @@ const (
 
 // recordRequestTime records a poll of one of the host's feeds. The stored state of the host may be older than
 // its feeds' states.
-func (p *Plan) recordRequestTime(h *host, at time.Time) {
+func (t *hostTable) recordRequestTime(h *host, at time.Time) {
 	if at.After(h.LastRequest) {
 		h.LastRequest = at
-		h.notBefore = p.nextRequest(h)
-		p.updateReady(h)
+		h.notBefore = t.nextRequest(h)
+		t.updateReady(h)
 	}
 }
 
 // LoadHost restores the stored state of a host. Call it after Load of all feeds; hosts without feeds are
 // ignored.
-func (p *Plan) LoadHost(stored subjects.Host) {
-	h := p.hosts[stored.Name]
+func (t *hostTable) LoadHost(stored subjects.Host) {
+	h := t.hosts[stored.Name]
 	if h == nil {
 		return // it has no feeds any more
 	}
 	lastRequest := h.LastRequest
 	h.Host = stored
-	h.notBefore = p.nextRequest(h)
-	p.updateReady(h)
-	p.recordRequestTime(h, lastRequest)
+	h.notBefore = t.nextRequest(h)
+	t.updateReady(h)
+	t.recordRequestTime(h, lastRequest)
 }
 
 // nextRequest returns the earliest time of the host's next request.
-func (p *Plan) nextRequest(h *host) time.Time {
-	free := h.LastRequest.Add(max(h.Spacing, p.options.Spacing))
+func (t *hostTable) nextRequest(h *host) time.Time {
+	free := h.LastRequest.Add(max(h.Spacing, t.spacing))
 	if h.PausedUntil.After(free) {
 		return h.PausedUntil
 	}
@@ -78,34 +86,34 @@ func (p *Plan) nextRequest(h *host) time.Time {
 }
 
 // maxPerTask returns the number of the host's feeds that one task may contain.
-func (p *Plan) maxPerTask(h *host) int {
-	if p.options.Spacing > 0 || h.Spacing > 0 {
+func (t *hostTable) maxPerTask(h *host) int {
+	if t.spacing > 0 || h.Spacing > 0 {
 		return 1
 	}
 	return maxHostFeeds
 }
 
-func (p *Plan) hostOf(url string) *host {
+func (t *hostTable) hostOf(url string) *host {
 	name := subjects.HostOf(url)
-	h := p.hosts[name]
+	h := t.hosts[name]
 	if h == nil {
 		h = &host{Host: subjects.Host{Name: name}}
-		p.hosts[name] = h
+		t.hosts[name] = h
 	}
 	return h
 }
 
 // endRequest removes a feed from the host's requests in flight, after a response or when none is expected any
 // more.
-func (p *Plan) endRequest(f *Feed) {
+func (t *hostTable) endRequest(f *Feed) {
 	if i := slices.Index(f.host.inFlight, f); i >= 0 {
 		f.host.inFlight = slices.Delete(f.host.inFlight, i, i+1)
-		p.updateReady(f.host)
+		t.updateReady(f.host)
 	}
 }
 
 // recordResponse updates the host with the result of a feed's request.
-func (p *Plan) recordResponse(f *Feed, o subjects.Observation, now time.Time) {
+func (t *hostTable) recordResponse(f *Feed, o subjects.Observation, now time.Time) {
 	h := f.host
 	before := h.Host
 	h.Polls++
@@ -113,25 +121,25 @@ func (p *Plan) recordResponse(f *Feed, o subjects.Observation, now time.Time) {
 	if h.Latency += (o.Duration.Seconds() - h.Latency) / 8; h.Polls == 1 {
 		h.Latency = o.Duration.Seconds()
 	}
-	p.adjustSpacing(f, o, now)
+	t.adjustSpacing(f, o, now)
 	if o.Outcome == subjects.Failed {
 		h.Failures++
 	} else {
 		h.setRoute(o.ProxyID, now)
 	}
-	h.notBefore = p.nextRequest(h)
-	p.changedHosts[h] = p.changedHosts[h] || h.Spacing != before.Spacing || h.PausedUntil != before.PausedUntil || h.Reason != before.Reason || h.ProxySince != before.ProxySince
-	p.endRequest(f)
+	h.notBefore = t.nextRequest(h)
+	t.changedHosts[h] = t.changedHosts[h] || h.Spacing != before.Spacing || h.PausedUntil != before.PausedUntil || h.Reason != before.Reason || h.ProxySince != before.ProxySince
+	t.endRequest(f)
 }
 
 // adjustSpacing updates the host's spacing and its feeds' Retry-After times.
-func (p *Plan) adjustSpacing(f *Feed, o subjects.Observation, now time.Time) {
+func (t *hostTable) adjustSpacing(f *Feed, o subjects.Observation, now time.Time) {
 	h := f.host
 	switch {
 	case o.Status == 429:
-		h.Spacing = min(2*max(h.Spacing, p.options.Spacing, time.Second), maxSpacing)
+		h.Spacing = min(2*max(h.Spacing, t.spacing, time.Second), maxSpacing)
 	case o.Outcome != subjects.Failed && h.Spacing > 0:
-		if h.Spacing -= h.Spacing / 32; h.Spacing <= p.options.Spacing {
+		if h.Spacing -= h.Spacing / 32; h.Spacing <= t.spacing {
 			h.Spacing = 0
 		}
 	}
@@ -201,7 +209,7 @@ func (h *host) skipValidators(s *subjects.State, now time.Time) bool {
 }
 
 // enqueue adds a waiting feed to its queue.
-func (p *Plan) enqueue(f *Feed) {
+func (t *hostTable) enqueue(f *Feed) {
 	if f.State.Next.IsZero() || f.State.Crawl != "" {
 		return
 	}
@@ -211,25 +219,25 @@ func (p *Plan) enqueue(f *Feed) {
 		f.host.queues[f.tier] = l
 	}
 	heap.Push(&l.feeds, f)
-	p.updateReady(f.host)
+	t.updateReady(f.host)
 }
 
 // dequeue removes a feed from its queue.
-func (p *Plan) dequeue(f *Feed) {
+func (t *hostTable) dequeue(f *Feed) {
 	if f.index >= 0 {
 		heap.Remove(&f.host.queues[f.tier].feeds, f.index)
-		p.updateReady(f.host)
+		t.updateReady(f.host)
 	}
 }
 
 // updateReady moves a host's queues to their positions in the ready heaps, or removes them while the host has
 // requests in flight. Empty queues are dropped, because hosts are many.
-func (p *Plan) updateReady(h *host) {
+func (t *hostTable) updateReady(h *host) {
 	for tier, l := range h.queues {
 		if l == nil {
 			continue
 		}
-		ready := &p.ready[tier]
+		ready := &t.ready[tier]
 		switch can := len(h.inFlight) == 0 && len(l.feeds) > 0; {
 		case can && l.index < 0:
 			heap.Push(ready, l)

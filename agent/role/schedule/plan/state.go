@@ -16,12 +16,11 @@ type Options struct {
 
 // A Plan is the state of the active schedule. Its methods must not be called concurrently.
 type Plan struct {
-	proxies // the methods on proxies
+	proxies   // the methods on proxies
+	hostTable // the methods on hosts
 
 	options    Options
 	feeds      map[string]*Feed
-	hosts      map[string]*host
-	ready      [3]queueHeap     // by tier: queues of hosts without requests in flight
 	inFlight   map[string]*Feed // dispatched feeds whose documents are not finished
 	tierCounts [3]TierCounts    // by tier
 	counts     subjects.ScheduleCounts
@@ -32,9 +31,8 @@ type Plan struct {
 	calibrated int // number of polled feeds at the last Recalibrate
 
 	// Changes since the last call of TakeHistory or TakeMoves.
-	polls        []Poll
-	changedHosts map[*host]bool // true if more changed than the results of the last requests
-	moves        []Move
+	polls []Poll
+	moves []Move
 }
 
 // A Feed is in a queue of its host unless it is in flight or has no Next.
@@ -67,8 +65,8 @@ type TierCounts struct {
 // New returns an empty plan.
 func New(o Options) *Plan {
 	p := &Plan{
-		options: o, feeds: map[string]*Feed{}, hosts: map[string]*host{}, inFlight: map[string]*Feed{}, changedHosts: map[*host]bool{},
-		budget: tokenBucket{rate: o.Budget},
+		options: o, feeds: map[string]*Feed{}, inFlight: map[string]*Feed{}, budget: tokenBucket{rate: o.Budget},
+		hostTable: hostTable{spacing: o.Spacing, hosts: map[string]*host{}, changedHosts: map[*host]bool{}},
 	}
 	p.network = &p.outage
 	return p
