@@ -25,7 +25,7 @@ import (
 // A doctorCommand checks a node and its dependencies.
 type doctorCommand struct {
 	query
-	Data   string           `placeholder:"DIR" help:"Data folder to check; by default ./data if the node is on this machine."`
+	Data   string           `placeholder:"DIR" help:"Data folder to check; by default ./data if no node responds. A node checks its own."`
 	Listen string           `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address that a node would listen on; checked if no node responds."`
 	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to check."`
 	config.NATSLogin
@@ -61,7 +61,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 	}
 	if c.Data != "" {
 		checks = append(checks, checkData(c.Data)...)
-	} else if isLocal(c.API) {
+	} else if !answers && isLocal(c.API) {
 		checks = append(checks, checkData("./data")...)
 	}
 	checks = append(checks, checkNATS(c.NATS, c.NATSLogin)...)
@@ -82,7 +82,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 		})
 	})
 	for _, check := range checks {
-		if !check.OK {
+		if !check.OK && !check.Warning {
 			return exitError{errReported, exitFailure}
 		}
 	}
@@ -90,8 +90,11 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 }
 
 func verdict(c wire.Check) string {
-	if c.OK {
+	switch {
+	case c.OK:
 		return "ok"
+	case c.Warning:
+		return "warning"
 	}
 	return "FAILED"
 }
@@ -124,7 +127,7 @@ func checkAPI(ctx context.Context, api *client.Client, address string) (checks [
 	checks = []wire.Check{passedCheck("api", "%s responds", address), checkClock(ready.At, time.Now())}
 	for _, c := range ready.Checks {
 		c.Name = "node: " + c.Name
-		if !c.OK {
+		if !c.OK && !c.Warning {
 			c.Detail += ": check the node's log"
 		}
 		checks = append(checks, c)
@@ -241,13 +244,15 @@ func checkEngine(ctx context.Context, name string, address config.Address, try f
 	return passedCheck(name, "%v responds", address)
 }
 
-// checkDNS resolves a name that always exists.
+// checkDNS resolves a public name. A network without public names may have feeds of its own, so it only warns.
 func checkDNS(ctx context.Context, lookup func(context.Context, string) ([]string, error)) wire.Check {
 	const name = "example.com"
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if _, err := lookup(ctx, name); err != nil {
-		return failedCheck("dns", "%v: feeds cannot be fetched; check this machine's network and resolver", err)
+		c := failedCheck("dns", "%v: feeds of public hosts cannot be fetched; check this machine's network and resolver", err)
+		c.Warning = true
+		return c
 	}
 	return passedCheck("dns", "%s resolves", name)
 }

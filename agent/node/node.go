@@ -149,7 +149,7 @@ func (n *node) run(ctx context.Context) error {
 		group.Go(func() error { return n.health.watchProgress(inner, env.Mesh, n.options.Log) })
 	}
 	if env.Store != nil && env.Index != nil {
-		group.Go(func() error { return logStartupProgress(inner, env) })
+		group.Go(func() error { return logProgress(inner, env) })
 	}
 	n.health.running.Store(true)
 	n.announce()

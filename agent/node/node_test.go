@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -402,5 +403,32 @@ func TestRun_RebuildsIndexFromStore(t *testing.T) {
 	r.stop()
 	if p, _ := f.Count(); p != polls {
 		t.Errorf("got %d additional polls, want none: no feed is due", p-polls)
+	}
+}
+
+// Only the user of the process may read what it stores: the passwords of feeds are in it.
+func TestRun_FilesAreHidden(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such permissions")
+	}
+	c := settings(filepath.Join(t.TempDir(), "data"))
+	if err := os.MkdirAll(c.Data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start(t, c).stop()
+	files := 0
+	err := filepath.WalkDir(c.Data, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v, want none for others", path, info.Mode())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 10 {
+		t.Errorf("got %d files, %v; want those of all engines", files, err)
 	}
 }

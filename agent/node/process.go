@@ -67,11 +67,16 @@ func (p *process) needsData() bool {
 		p.config.Search == "" && p.needs(func(r role.Role) bool { return r.Index })
 }
 
-// openData creates the data folder and locks it for this process.
+// openData creates the data folder and locks it for this process. Only its user may read what is in it: the
+// passwords of feeds are.
 func (p *process) openData() error {
 	dir := p.config.Data
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	hideNewFiles()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w: choose another with --data", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { // of an older version
+		p.options.Log.Warn("the data folder may be readable by other users", "folder", dir, "err", err)
 	}
 	if err := p.checkDiskSpace(); err != nil {
 		return err

@@ -53,13 +53,24 @@ func watch(ctx context.Context, p *process, server *embedded.Server) error {
 	}
 }
 
-// logStartupProgress logs the progress of the first minute.
-func logStartupProgress(ctx context.Context, env *role.Env) error {
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
+const (
+	startupTime      = time.Minute      // the progress of its first minute is logged
+	startupInterval  = 10 * time.Second // so often
+	progressInterval = time.Hour        // and later so often
+)
+
+// logProgress logs what the mesh has, until ctx ends: often until all feeds were fetched once or the first minute
+// is over, then every hour.
+func logProgress(ctx context.Context, env *role.Env) error {
+	interval := startupInterval
+	for started := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(10 * time.Second):
+		case <-time.After(interval):
+		}
+		if time.Since(started) >= startupTime {
+			interval = progressInterval
 		}
 		counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
 		if err != nil {
@@ -73,11 +84,10 @@ func logStartupProgress(ctx context.Context, env *role.Env) error {
 		if err != nil {
 			continue
 		}
-		env.Log.Info("startup progress", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
+		env.Log.Info("progress", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
 			"items_stored", counts.Items, "items_searchable", indexed)
 		if feeds.Polled == counts.Feeds && indexed == counts.Items {
-			return nil
+			interval = progressInterval
 		}
 	}
-	return nil
 }

@@ -31,7 +31,10 @@ func main() {
 }
 
 func makeAll(dir string, servers []string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
 		return err
 	}
 	var conf strings.Builder
@@ -76,7 +79,7 @@ func makeAll(dir string, servers []string) error {
 }
 
 // secret returns the contents of a file, which it creates with the given content if it does not exist. The
-// file is readable by others, because containers run as different users; protect the folder.
+// file is readable by others, because containers run as different users; the folder is not.
 func secret(dir, name, content string) (string, error) {
 	path := filepath.Join(dir, name)
 	have, err := os.ReadFile(path)

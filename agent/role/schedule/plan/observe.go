@@ -75,7 +75,7 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 func (p *Plan) recordResult(f *Feed, o subjects.Observation, now time.Time) {
 	p.addPoll(f, o)
 	p.proxies.record(o, now)
-	p.undoFailures(p.outage.record(f.host.Name, o.Class, f, now), now)
+	p.undoFailures(p.outage.record(f.host.Name, o.Class, f, len(p.hosts), now), now)
 	p.recordResponse(f, o, now)
 }
 

@@ -77,7 +77,7 @@ func TestOutage_NotCausedByDeadHosts(t *testing.T) {
 			if test.dead(i) {
 				class = "timeout"
 			}
-			o.record(fmt.Sprint("host", test.host(i)), class, nil, noon.Add(time.Duration(i)*10*time.Millisecond))
+			o.record(fmt.Sprint("host", test.host(i)), class, nil, 1000, noon.Add(time.Duration(i)*10*time.Millisecond))
 		}
 		if o.active() {
 			t.Errorf("%s: got an outage, want none", test.name)
@@ -85,6 +85,20 @@ func TestOutage_NotCausedByDeadHosts(t *testing.T) {
 		if len(o.results) > maxResults {
 			t.Errorf("%s: got %d buffered results, want at most %d", test.name, len(o.results), maxResults)
 		}
+	}
+}
+
+// A new node with few feeds has no network.
+func TestOutage_FewHosts(t *testing.T) {
+	for hosts, want := range map[int]bool{2: false, 3: true, 9: true} {
+		p := planOf(hosts, hosts)
+		for _, f := range popAll(p, noon) {
+			p.Observe(failure(f, "dns", noon), noon)
+		}
+		if got := !p.Outage().IsZero(); got != want {
+			t.Errorf("all of %d hosts fail: got an outage: %v, want %v", hosts, got, want)
+		}
+		checkConsistent(t, p)
 	}
 }
 

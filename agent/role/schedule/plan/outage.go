@@ -23,7 +23,8 @@ type result struct {
 }
 
 const (
-	outageHosts  = 10               // failing hosts, at least
+	outageHosts  = 10               // failing hosts, at least; all hosts if there are fewer
+	minHosts     = 3                // hosts from which an outage can be told from dead hosts
 	outageShare  = 0.9              // failing part of the requests
 	outageWindow = time.Minute      // period evaluated; longer if it has fewer than minResults results
 	minResults   = 20               // results evaluated, at least
@@ -51,9 +52,9 @@ func (o *outage) capacity(now time.Time) int {
 // recordProbe records that feeds were dispatched.
 func (o *outage) recordProbe(now time.Time) { o.probe = now }
 
-// record adds the result of a feed's request. If it starts an outage, record returns the feeds whose earlier
-// failures must be undone.
-func (o *outage) record(host string, class string, f *Feed, now time.Time) (forgiven []*Feed) {
+// record adds the result of a feed's request; hosts is the number of all hosts. If it starts an outage, record
+// returns the feeds whose earlier failures must be undone.
+func (o *outage) record(host string, class string, f *Feed, hosts int, now time.Time) (forgiven []*Feed) {
 	answered := !unanswered(class)
 	if o.active() && answered {
 		*o = outage{}
@@ -66,7 +67,7 @@ func (o *outage) record(host string, class string, f *Feed, now time.Time) (forg
 	for ; drop < len(o.results) && now.Sub(o.results[drop].at) > resultMaxAge; drop++ {
 	}
 	o.results = o.results[drop:]
-	if answered || o.active() || !o.detected() {
+	if answered || o.active() || !o.detected(min(outageHosts, max(minHosts, hosts))) {
 		return nil
 	}
 	o.since = now
@@ -78,14 +79,15 @@ func (o *outage) record(host string, class string, f *Feed, now time.Time) (forg
 	return forgiven
 }
 
-func (o *outage) detected() bool {
+// detected reports whether nearly all requests failed, to at least needed hosts.
+func (o *outage) detected(needed int) bool {
 	failed := 0
 	for _, a := range o.results {
 		if !a.answered {
 			failed++
 		}
 	}
-	if failed < outageHosts || float64(failed) < outageShare*float64(len(o.results)) {
+	if failed < needed || float64(failed) < outageShare*float64(len(o.results)) {
 		return false
 	}
 	hosts := map[string]bool{}
@@ -94,7 +96,7 @@ func (o *outage) detected() bool {
 			hosts[a.host] = true
 		}
 	}
-	return len(hosts) >= outageHosts
+	return len(hosts) >= needed
 }
 
 // unanswered reports whether an error class means that the host did not respond.
