@@ -260,6 +260,9 @@ func (p *Plan) undoFailures(feeds []*Feed, now time.Time) {
 		p.change(f, func() {
 			f.State.FailureWeight -= f.State.FailureWeight / float64(f.State.Failures)
 			f.State.Failures--
+			if f.State.Failures == 0 && f.State.BodyHash == "" {
+				f.State.Polled, f.State.Outcome = time.Time{}, "" // it was never read: it is new
+			}
 			f.State.Next, f.State.Reason = now.Add(outageRetry), outageReason
 		})
 	}

@@ -98,6 +98,10 @@ func TestOutage_FewHosts(t *testing.T) {
 		if got := !p.Outage().IsZero(); got != want {
 			t.Errorf("all of %d hosts fail: got an outage: %v, want %v", hosts, got, want)
 		}
+		// The last failure was reported when the outage was known.
+		if c := p.Counts(); want && (c.Polled != 0 || c.Failing != 0) {
+			t.Errorf("all of %d hosts fail: got %+v, want no feed that counts as polled or failing", hosts, c)
+		}
 		checkConsistent(t, p)
 	}
 }
