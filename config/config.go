@@ -29,12 +29,14 @@ type Config struct {
 	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS. By default an embedded index in the data folder."`
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
-	Starter  bool           `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
-	Simulate int            `default:"0" placeholder:"N" help:"Poll N synthetic feeds served by this agent instead: a demonstration without Internet access. Use a separate data folder."`
-	AllowNet []netip.Prefix `placeholder:"CIDR" help:"Private networks from which feeds may be fetched, such as 192.168.1.0/24. By default none."`
-	ProxyNet []netip.Prefix `placeholder:"CIDR" help:"Private networks in which proxies may be, beside those of --allow-net."`
-	FullText []string       `name:"fulltext" placeholder:"TAG" help:"Tags of feeds whose item text is fetched from the linked pages, as robots.txt allows; all: every feed. Single feeds have a setting for it. For agents with role parse."`
-	Contact  string         `placeholder:"URL" help:"Page or e-mail address for site owners; part of the User-Agent."`
+	Starter bool `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
+
+	AcceptEmptyStore bool           `help:"Start with an empty store although the index has items or the schedule has feeds, and forget these."`
+	Simulate         int            `default:"0" placeholder:"N" help:"Poll N synthetic feeds served by this agent instead: a demonstration without Internet access. Use a separate data folder."`
+	AllowNet         []netip.Prefix `placeholder:"CIDR" help:"Private networks from which feeds may be fetched, such as 192.168.1.0/24. By default none."`
+	ProxyNet         []netip.Prefix `placeholder:"CIDR" help:"Private networks in which proxies may be, beside those of --allow-net."`
+	FullText         []string       `name:"fulltext" placeholder:"TAG" help:"Tags of feeds whose item text is fetched from the linked pages, as robots.txt allows; all: every feed. Single feeds have a setting for it. For agents with role parse."`
+	Contact          string         `placeholder:"URL" help:"Page or e-mail address for site owners; part of the User-Agent."`
 
 	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Public base URL under which WebSub hubs reach /websub/ of the REST API, such as https://feeds.example.org. Enables push for feeds with a hub, which are then polled less often. Must be the same for all agents with role schedule or api. By default push is off."`
 

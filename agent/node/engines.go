@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"feedmesh/storage/meilisearch"
 	"feedmesh/storage/postgres"
 	"feedmesh/storage/sqlite"
+	"feedmesh/subjects"
 )
 
 // engines opens the engines of a process.
@@ -40,10 +42,38 @@ func (e engines) open(ctx context.Context) error {
 	if err := e.checkMesh(ctx); err != nil {
 		return err
 	}
-	if e.env.Store != nil {
-		return importStarter(ctx, e.process, e.env)
+	if e.env.Store == nil {
+		return nil
 	}
-	return nil
+	if err := e.checkEmptyStore(ctx); err != nil {
+		return err
+	}
+	return importStarter(ctx, e.process, e.env)
+}
+
+// checkEmptyStore returns an error if the store is empty and the index or the schedule is not: the store's file was
+// lost, or --store names another database. The index and the schedule would otherwise be emptied to agree with it.
+func (e engines) checkEmptyStore(ctx context.Context) error {
+	counts, err := e.env.Store.CountFeeds(ctx, storage.FeedQuery{})
+	if err != nil || counts.Feeds > 0 || e.config.AcceptEmptyStore {
+		return err
+	}
+	var indexed int64
+	if e.env.Index != nil {
+		if indexed, err = e.env.Index.Count(ctx); err != nil {
+			return err
+		}
+	}
+	feeds := 0
+	if e.needs(func(r role.Role) bool { return slices.Contains(r.Serves, subjects.ObserveQueue.Name) }) {
+		if err := e.env.Mesh.LoadStates(ctx, func(subjects.FeedState) { feeds++ }); err != nil {
+			return err
+		}
+	}
+	if indexed == 0 && feeds == 0 {
+		return nil
+	}
+	return fmt.Errorf("the store is empty, but the index has %d items and the schedule has %d feeds: restore the store from a backup, check --store and --data, or start once with --accept-empty-store to forget them", indexed, feeds)
 }
 
 // retryInterval is the delay between retries to open an engine.

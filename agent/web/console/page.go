@@ -135,7 +135,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, mesh.ErrNoTask), errors.Is(err, storage.ErrNotFound):
 		return http.StatusNotFound
-	case errors.Is(err, storage.ErrConflict), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, mesh.ErrNoReplay), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
 		return http.StatusConflict
 	case errors.Is(err, workbench.ErrBusy):
 		return http.StatusTooManyRequests
