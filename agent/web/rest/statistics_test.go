@@ -54,7 +54,11 @@ func TestStatistics_EqualSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	aWeekOfItems(t, store, 2000)
+	items := 2000
+	if testing.Short() {
+		items = 300
+	}
+	aWeekOfItems(t, store, items)
 	w := newTestbed(t, func(d *setup) { d.Store = store })
 	got := getJSON[wire.Statistics](t, w, "/api/statistics?days=7&zone=Asia/Kathmandu")
 	if len(got.Days) != 7 || got.Zone != "Asia/Kathmandu" {
