@@ -32,10 +32,10 @@ build-others:
 run *flags:
     go run ./agent {{ flags }}
 
-# fast tests, no engines: under a minute on two cores. Linkers and tests that collect garbage seldom take a seventh less time
+# fast tests of the program, no engines: under a minute on two cores. Linkers and tests that collect garbage seldom take a seventh less time
 quick:
     go vet ./...
-    env $(tests/tmpdir) GOGC=400 go test -vet=off -short -p 4 -parallel 8 $(go list ./... | grep -vE '/tests|/deploy')
+    env $(tests/tmpdir) GOGC=400 go test -vet=off -short -p 4 -parallel 8 $(go list ./... | grep -vE '/tests|/deploy|/tools')
 
 # what the race detector is of no use for, or has no time for: code that shares nothing, long simulations; of whole nodes it sees those that do not run for long
 unraced := "/role/parse/feed|/role/crawl/page|/schedule/policy|/classify|/tools"

@@ -494,7 +494,7 @@ func (g generator) set() *rule.Set {
 func TestEvaluate_AgreesWithNaiveEvaluator(t *testing.T) {
 	sets, documents := 1500, 10
 	if testing.Short() {
-		sets = 300
+		sets = 100
 	}
 	matches, rules, kinds := 0, 0, make(map[string]int)
 	for seed := range uint64(sets) {

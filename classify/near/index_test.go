@@ -137,8 +137,11 @@ func TestIndex_EvictsByAgeAndCount(t *testing.T) {
 
 func TestIndex_EqualItemsAreIndexedOnce(t *testing.T) {
 	s := Default()
-	x := NewIndex(s)
-	for i := range 10_000 {
+	x, items := NewIndex(s), 10_000
+	if testing.Short() {
+		items = 1_000
+	}
+	for i := range items {
 		m := signature(&s, fmt.Sprint(i), "broken", oil, news(1))
 		if i%2 == 1 { // a counter in the text makes other hashes
 			m.TextHash = fmt.Sprint(i)
