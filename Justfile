@@ -32,7 +32,7 @@ build-others:
 run *flags:
     go run ./agent {{ flags }}
 
-# fast tests of the program, no engines: under a minute on two cores. Linkers and tests that collect garbage seldom take a seventh less time
+# fast tests of the program, no engines: about a minute on two cores. Linkers and tests that collect garbage seldom take a seventh less time
 quick:
     go vet ./...
     env $(tests/tmpdir) GOGC=400 go test -vet=off -short -p 4 -parallel 8 $(go list ./... | grep -vE '/tests|/deploy|/tools')
