@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
 	"feedmesh/agent/progress"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
@@ -59,13 +60,14 @@ func (h *health) stalled() []string {
 	}
 	var texts []string
 	for _, p := range h.watch.Problems() {
-		texts = append(texts, fmt.Sprintf("since %s UTC: %s", p.Since.UTC().Format("15:04:05"), p.Text))
+		texts = append(texts, fmt.Sprintf("since %s UTC: %s", p.Since.UTC().Format("15:04:05"), p.What+": "+p.Remedy))
 	}
 	return texts
 }
 
 // watchProgress compares the state of the mesh with its former states, until ctx ends.
-func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, log *slog.Logger) error {
+func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, registry prometheus.Registerer, log *slog.Logger) error {
+	stalled := metric.Gauges(registry, "feedmesh_stalled", "Kinds of work in the mesh that stand still; readiness lists them.")
 	known := map[string]bool{}
 	return work.RepeatEvery(ctx, watchInterval, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, watchInterval)
@@ -82,15 +84,17 @@ func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, log *slog.Logg
 			return nil // the check of the mesh reports it
 		}
 		h.watch.Observe(s, time.Now())
+		problems := h.watch.Problems()
+		stalled.WithLabelValues().Set(float64(len(problems)))
 		current := map[string]bool{}
-		for _, p := range h.watch.Problems() {
-			if current[p.Text] = true; !known[p.Text] {
-				log.Warn("work stands still", "since", p.Since, "what", p.Text)
+		for _, p := range problems {
+			if current[p.What] = true; !known[p.What] {
+				log.Warn("work stands still", "since", p.Since, "what", p.What, "remedy", p.Remedy)
 			}
 		}
-		for text := range known {
-			if !current[text] {
-				log.Info("work continues", "what", text)
+		for what := range known {
+			if !current[what] {
+				log.Info("work continues", "what", what)
 			}
 		}
 		known = current

@@ -146,7 +146,7 @@ func TestMetrics_CompleteAndBounded(t *testing.T) {
 	var page string
 	eventually(t, "the active schedule exports its gauges", func() bool {
 		_, page = get(t, "http://"+c.Health+"/metrics", "")
-		return strings.Contains(page, "feedmesh_queue_pending")
+		return strings.Contains(page, "feedmesh_queue_pending") && strings.Contains(page, "\nfeedmesh_stalled ")
 	})
 	problems, err := promlint.New(bytes.NewBufferString(page)).Lint()
 	if err != nil {

@@ -146,7 +146,7 @@ func (n *node) run(ctx context.Context) error {
 	group.Go(func() error { return watch(inner, &n.process, n.server) })
 	group.Go(func() error { return memory.Tend(inner) })
 	if n.health.watch != nil {
-		group.Go(func() error { return n.health.watchProgress(inner, env.Mesh, n.options.Log) })
+		group.Go(func() error { return n.health.watchProgress(inner, env.Mesh, env.Metrics, n.options.Log) })
 	}
 	if env.Store != nil && env.Index != nil {
 		group.Go(func() error { return logProgress(inner, env) })

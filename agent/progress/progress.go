@@ -35,8 +35,9 @@ type Snapshot struct {
 
 // A Problem is work that stands still.
 type Problem struct {
-	Text  string // what stands still, and what to do
-	Since time.Time
+	What   string // stands still: a fixed text
+	Remedy string // the reason, if it is known, and what to do
+	Since  time.Time
 }
 
 // A Watch compares snapshots. Its methods may be called concurrently.
@@ -44,10 +45,10 @@ type Watch struct {
 	serving map[string]string // role that serves each queue
 
 	mu       sync.Mutex
-	started  time.Time            // of the first snapshot
-	marks    map[string]mark      // last change of each counter
-	changes  map[string][]change  // of each lease's holder, newest last
-	problems map[string]time.Time // current problems: text and start
+	started  time.Time           // of the first snapshot
+	marks    map[string]mark     // last change of each counter
+	changes  map[string][]change // of each lease's holder, newest last
+	problems []Problem           // of the last snapshot
 }
 
 // A mark is a value of a counter, and the time when it was first observed.
@@ -63,19 +64,14 @@ type change struct {
 
 // New returns a watch. serving names the role that serves each queue.
 func New(serving map[string]string) *Watch {
-	return &Watch{serving: serving, marks: map[string]mark{}, changes: map[string][]change{}, problems: map[string]time.Time{}}
+	return &Watch{serving: serving, marks: map[string]mark{}, changes: map[string][]change{}}
 }
 
 // Problems returns the problems of the last snapshot, the longest first.
 func (w *Watch) Problems() []Problem {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var all []Problem
-	for text, since := range w.problems {
-		all = append(all, Problem{text, since})
-	}
-	slices.SortFunc(all, func(a, b Problem) int { return a.Since.Compare(b.Since) })
-	return all
+	return slices.SortedStableFunc(slices.Values(w.problems), func(a, b Problem) int { return a.Since.Compare(b.Since) })
 }
 
 // Observe evaluates a snapshot. now must be a monotonic clock's time, as [time.Now] returns it.
@@ -85,16 +81,17 @@ func (w *Watch) Observe(s Snapshot, now time.Time) {
 	if w.started.IsZero() {
 		w.started = now
 	}
-	current := map[string]time.Time{}
-	report := func(since time.Time, format string, args ...any) { current[fmt.Sprintf(format, args...)] = since }
+	w.problems = nil
+	report := func(since time.Time, what, remedy string) {
+		w.problems = append(w.problems, Problem{what, remedy, since})
+	}
 	w.checkRoles(s, now, report)
 	w.checkSchedule(s, now, report)
 	w.checkQueues(s, now, report)
 	w.checkLeases(s, now, report)
-	w.problems = current
 }
 
-type reporter func(since time.Time, format string, args ...any)
+type reporter func(since time.Time, what, remedy string)
 
 // stillSince returns the time since when a counter has had its value, or zero if that is less than limit.
 func (w *Watch) stillSince(counter string, value uint64, limit time.Duration, now time.Time) time.Time {
@@ -132,9 +129,9 @@ func (w *Watch) checkRoles(s Snapshot, now time.Time, report reporter) {
 		switch {
 		case missing == 0 || since.IsZero():
 		case role == "schedule":
-			report(since, "no agent has the role schedule, so no feed is polled: start an agent with it")
+			report(since, "no agent has the role schedule, so no feed is polled", "start an agent with it")
 		case waiting[role] > 0:
-			report(since, "no agent has the role %s, and tasks wait for it: start an agent with it", role)
+			report(since, fmt.Sprintf("no agent has the role %s, and tasks wait for it", role), "start an agent with it")
 		}
 	}
 }
@@ -146,14 +143,14 @@ func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
 	case p == nil:
 		return
 	case p.Paused != "":
-		report(p.PausedSince, "polling is paused: %s", p.Paused)
+		report(p.PausedSince, "polling is paused", p.Paused)
 		return
 	case p.Overdue == 0:
 		w.marks["dispatched"] = mark{uint64(p.Dispatched), now}
 		return
 	}
 	if since := w.stillSince("dispatched", uint64(p.Dispatched), maxSilence, now); !since.IsZero() {
-		report(since, "feeds are overdue and none is dispatched: %s", cmp.Or(p.Held, "restart the agent that holds the lease schedule"))
+		report(since, "feeds are overdue and none is dispatched", cmp.Or(p.Held, "restart the agent that holds the lease schedule"))
 	}
 }
 
@@ -168,7 +165,7 @@ func (w *Watch) checkQueues(s Snapshot, now time.Time, report reporter) {
 			continue
 		}
 		if since := w.stillSince("queue "+d.Queue, d.Done, max(queueSilence, d.Timeout+maxSilence), now); !since.IsZero() {
-			report(since, "tasks wait on queue %s and none is finished: see the logs of the agents with the role %s", d.Queue, w.serving[d.Queue])
+			report(since, fmt.Sprintf("tasks wait on queue %s and none is finished", d.Queue), fmt.Sprintf("see the logs of the agents with the role %s", w.serving[d.Queue]))
 		}
 	}
 }
@@ -179,7 +176,7 @@ func (w *Watch) checkLeases(s Snapshot, now time.Time, report reporter) {
 		l := s.Leases[name]
 		since := w.stillSince("lease "+name, uint64(l.Renewals), maxSilence, now)
 		if !since.IsZero() && name == subjects.ScheduleLease {
-			report(since, "no agent renews the lease schedule, so no feed is polled: check the agents with the role schedule")
+			report(since, "no agent renews the lease schedule, so no feed is polled", "check the agents with the role schedule")
 		}
 		changes := w.changes[name]
 		if holder := l.Agent + " " + l.Since; l.Agent != "" && (len(changes) == 0 || changes[len(changes)-1].holder != holder) {
@@ -190,7 +187,7 @@ func (w *Watch) checkLeases(s Snapshot, now time.Time, report reporter) {
 		}
 		w.changes[name] = changes
 		if len(changes) >= maxChanges {
-			report(changes[0].at, "the actor %s steps down again and again: see the log of agent %s on %s", name, l.Agent, l.Host)
+			report(changes[0].at, fmt.Sprintf("the actor %s steps down again and again", name), fmt.Sprintf("see the log of agent %s on %s", l.Agent, l.Host))
 		}
 	}
 }

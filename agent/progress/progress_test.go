@@ -69,7 +69,7 @@ func TestWatch_ReportsWhatStandsStill(t *testing.T) {
 			c.each(s, i)
 			w.Observe(s.snapshot(), noon.Add(time.Duration(i)*time.Second))
 			for _, p := range w.Problems() {
-				seen = p.Text
+				seen = p.What + ": " + p.Remedy
 				if p.Since.Before(noon) || p.Since.After(noon.Add(time.Duration(i)*time.Second)) {
 					t.Errorf("%s: it stands still since %v", c.what, p.Since)
 				}

@@ -65,11 +65,41 @@ func enableWAL(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// applyMigrations applies the missing migrations in the caller's transaction.
+// addedColumns are columns with a default value that were added without a migration: programs of the same schema
+// version ignore them, and can open the file again.
+var addedColumns = []struct{ table, column, definition string }{
+	// Number of transactions that wrote items of the feed. A store that went back to an older state has a lower
+	// number than the schedule was told.
+	{"feeds", "writes", "INTEGER NOT NULL DEFAULT 0"},
+}
+
+// applyMigrations applies the missing migrations and adds the missing columns in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {
 	missing, err := missingMigrations(ctx, conn, steps)
-	if err != nil || len(missing) == 0 {
+	if err != nil {
 		return err
+	}
+	if err := applySteps(ctx, conn, steps, missing); err != nil {
+		return err
+	}
+	for _, c := range addedColumns {
+		var exists bool
+		if err := conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)`, c.table, c.column).Scan(&exists); err != nil {
+			return err
+		}
+		if exists {
+			continue
+		}
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`ALTER TABLE %s ADD COLUMN %s %s`, c.table, c.column, c.definition)); err != nil {
+			return fmt.Errorf("add column %s: %w", c.column, err)
+		}
+	}
+	return nil
+}
+
+func applySteps(ctx context.Context, conn *sql.Conn, steps, missing []string) error {
+	if len(missing) == 0 {
+		return nil
 	}
 	for _, name := range missing {
 		step, err := schema.ReadFile(name)
@@ -81,7 +111,7 @@ func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error 
 		}
 	}
 	// PRAGMA does not support parameters.
-	_, err = conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`,
+	_, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`,
 		applicationID, len(steps)))
 	return err
 }
