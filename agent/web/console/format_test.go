@@ -1,18 +1,9 @@
 package console
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 )
-
-func get(t *testing.T, h http.Handler, target string) string {
-	t.Helper()
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-	return body(t, w.Result())
-}
 
 func TestFormat_Numbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
