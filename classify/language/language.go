@@ -35,15 +35,16 @@ func Normalize(tag string) string {
 
 const (
 	sureProbability = 0.95 // probability from which a result is sure
-	minProbability  = 0.5  // probability from which a language is returned
+	minProbability  = 0.5  // probability from which a language is preferred to the declared one
+	minLead         = 0.1  // advantage over the second language, in nats, below which two languages are equal
 	minLetters      = 12   // letters required for a sure result
 	dependence      = 2.0  // divides the log-likelihood, because consecutive letters are not independent
 	priorWeight     = 2.5  // weight of the feed's declared language, in nats
 )
 
 // Detect returns the ISO 639-1 code of the language of a plain text, and whether the result is sure.
-// Otherwise the code is the most likely one, or empty if there is none: for very short texts, code and
-// numbers. prior is the language that the text's feed declares, in any spelling, or empty; its influence is
+// Otherwise the code is the most likely one, or empty if there is none: for code, numbers, acronyms, and texts
+// that are as likely in two languages. prior is the language that the text's feed declares, in any spelling, or empty; its influence is
 // small on texts that are long enough. Only the first kilobyte is read.
 func Detect(text, prior string) (lang string, sure bool) {
 	prior = Normalize(prior)
@@ -63,9 +64,12 @@ func Detect(text, prior string) (lang string, sure bool) {
 		return "", false
 	case g.letters == 0 || odd > 0.5 || g.probability < minProbability:
 		if s != latin && !m.writes(s, prior) {
-			prior = ""
+			prior = "" // texts of every script contain names in Latin letters, but not the reverse
 		}
-		return prior, false // texts of every script contain names in Latin letters
+		if prior == "" && odd <= 0.5 && g.lead >= minLead && hasWords(list, s) {
+			return g.lang, false
+		}
+		return prior, false
 	}
 	return preferPrior(g.lang, prior), odd <= 0 && g.probability >= sureProbability && g.letters >= minLetters
 }
@@ -94,11 +98,12 @@ func preferPrior(lang, prior string) string {
 	return lang
 }
 
-// A guess is the most likely language, its probability, the number of letters it is based on, and the mean
-// cost of a letter in that language, in nats.
+// A guess is the most likely language, its probability, its advantage over the second language in nats, the
+// number of letters it is based on, and the mean cost of a letter in that language, in nats.
 type guess struct {
 	lang        string
 	probability float64
+	lead        float64
 	letters     int
 	cost        float64
 }
@@ -110,7 +115,7 @@ func (m *model) guess(list []word, s *script, prior string) guess {
 	if letters == 0 {
 		return guess{}
 	}
-	best := 0
+	best, lead := 0, math.Inf(1)
 	logs := make([]float64, len(sums))
 	for l, c := range sums {
 		logs[l] = m.frequencies[l] - float64(c)*step/fullWeight/dependence
@@ -122,22 +127,25 @@ func (m *model) guess(list []word, s *script, prior string) guess {
 		}
 	}
 	all := 0.0
-	for _, v := range logs {
+	for l, v := range logs {
 		all += math.Exp(v - logs[best])
+		if l != best {
+			lead = min(lead, logs[best]-v)
+		}
 	}
-	return guess{m.languages[best], 1 / all, letters, float64(sums[best]) * step / float64(weights)}
+	return guess{m.languages[best], 1 / all, lead, letters, float64(sums[best]) * step / float64(weights)}
 }
 
 // fullWeight is the weight of a word that is not a name.
 const fullWeight = 2
 
 // sum adds the cost of the words in each language to sums. It returns the number of letters, and that number
-// weighted. Capitalized words count half, because they may be names, which occur in any language. All-caps
-// words count only if there are no others.
+// weighted. Capitalized words count half, because they may be names, which occur in any language. Acronyms
+// and products count only if there are no other words.
 func (m *model) sum(sums []int, list []word, s *script) (letters, weights int) {
-	quiet := slices.ContainsFunc(list, func(w word) bool { return w.script == s && !w.allCaps })
+	others := hasWords(list, s)
 	for _, w := range list {
-		if w.script != s || quiet && w.allCaps {
+		if w.script != s || others && w.name {
 			continue
 		}
 		weight := 1
@@ -149,6 +157,11 @@ func (m *model) sum(sums []int, list []word, s *script) (letters, weights int) {
 		weights += n * weight
 	}
 	return letters, weights
+}
+
+// hasWords reports whether the list has words in the script s that are not acronyms or products.
+func hasWords(list []word, s *script) bool {
+	return slices.ContainsFunc(list, func(w word) bool { return w.script == s && !w.name })
 }
 
 // writes reports whether lang is written in the script s.

@@ -74,6 +74,39 @@ func TestDetect_PriorDecidesCloseLanguages(t *testing.T) {
 	}
 }
 
+func TestDetect_ShortTitles(t *testing.T) {
+	for _, test := range []struct{ text, prior, want string }{
+		{"Tags", "", "en"},
+		{"Lava Layers", "", "en"},
+		{"Цитата #17375", "", "ru"},
+		{"Цитата #17375", "uk", "uk"}, // as likely in both
+		{"FOSDEM 2017", "", ""},
+		{"USB-C", "de", "de"},
+	} {
+		if got, sure := Detect(test.text, test.prior); got != test.want || sure {
+			t.Errorf("Detect(%q, %q) = %q, %v, want %q, not sure", test.text, test.prior, got, sure, test.want)
+		}
+	}
+}
+
+func TestMajority(t *testing.T) {
+	german, english := "Wir haben die Datenbank auf neue Server umgezogen", "We moved our database to the new servers without downtime"
+	for _, test := range []struct {
+		texts []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"Tags", "Lava Layers"}, ""}, // not sure
+		{[]string{german, "Tags"}, "de"},
+		{[]string{german, english}, ""},
+		{[]string{german, english, german}, "de"},
+	} {
+		if got := Majority(test.texts); got != test.want {
+			t.Errorf("Majority(%q) = %q, want %q", test.texts, got, test.want)
+		}
+	}
+}
+
 func TestFixMojibake_RepairsText(t *testing.T) {
 	for damaged, want := range map[string]string{
 		"Ã©tÃ© Ã la mer":       "été à la mer",
@@ -144,4 +177,27 @@ func FuzzDetect(f *testing.F) {
 			t.Fatalf("got %q, then %q", got, repeated)
 		}
 	})
+}
+
+// TestCost_RightDecodingIsLeast: the bytes of a text cost least in the encoding that they were written in.
+func TestCost_RightDecodingIsLeast(t *testing.T) {
+	for right, wrong := range map[string][]string{
+		"съешь же ещё этих мягких французских булок": {"ñúåøü æå åù¸ ýòèõ ìÿãêèõ ôðàíöóçñêèõ áóëîê", "ρϊεψό ζε ευΈ ύςθυ μ�γκθυ τπΰνφσηρκθυ ασλξκ"},
+		"Größe und Übermut":           {"Gr��e und �bermut", "GrцЯe und Ьbermut"},
+		"zażółć gęślą jaźń":           {"za¿ó³æ gêœl¹ jaŸñ", "zaæóùę gęśl± jaĽń"},
+		"η νέα έκδοση της βάσης":      {"з нЭб Эклпуз фзт вЬузт", "ç íÝá Ýêäïóç ôçò âÜóçò"},
+		"הגרסה החדשה של מסד":          {"дврсд дзгщд щм осг", "äâøñä äçãùä ùì îñã"},
+		"baştan yazdıklarını ilk şu":  {"baþtan yazdýklarýný ilk þu", "baştan yazdęklarünü ilk ţu"},
+		"a fejlesztők erős tűzfalat":  {"a fejlesztõk erõs tûzfalat"},
+		"l’été « à Noël » commence …": {"l\u0092été « à Noël » commence \u0085", "lТйtй « а Noлl » commence Е"},
+	} {
+		for _, w := range wrong {
+			if a, b := Cost(right, ""), Cost(w, ""); a >= b {
+				t.Errorf("%q costs %.1f, but %q costs %.1f", right, a, w, b)
+			}
+		}
+	}
+	if a, b := Cost("dobar dan", "hr"), Cost("dobar dan", ""); a >= b {
+		t.Errorf("the declared language does not lower the cost %.1f to %.1f", b, a)
+	}
 }

@@ -154,10 +154,13 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// frequency returns the logarithm of a language's share among the languages of its script on the web.
+// frequency returns the logarithm of a language's share among the languages of its script on the web, up to a
+// constant of the script.
 func frequency(lang string) float64 {
 	switch {
-	case lang == "en", lang == "ru", lang == "ar", lang == "hi":
+	case lang == "en":
+		return 0
+	case lang == "ru", lang == "ar", lang == "hi":
 		return -0.5
 	case strings.Contains("de fr es it pt nl pl uk fa", lang):
 		return -2

@@ -15,7 +15,7 @@ const (
 type word struct {
 	text      string
 	script    *script
-	allCaps   bool // two or more capitals and nothing else
+	name      bool // an acronym, in two or more capitals, or of a product such as USB-C
 	lowerCase bool // does not begin with a capital
 }
 
@@ -65,8 +65,15 @@ func isCode(token string) bool {
 	return false
 }
 
+// isProduct reports whether a token ends in a hyphen and one capital, like USB-C.
+func isProduct(token string) bool {
+	n := len(token)
+	return n > 2 && token[n-2] == '-' && token[n-1] >= 'A' && token[n-1] <= 'Z'
+}
+
 // split appends the words of a token.
 func split(list []word, token string) []word {
+	product := isProduct(token)
 	for i := 0; i < len(token); {
 		r, size := utf8.DecodeRuneInString(token[i:])
 		s := scriptOf(r)
@@ -89,7 +96,7 @@ func split(list []word, token string) []word {
 		first, _ := utf8.DecodeRuneInString(token[start:])
 		list = append(list, word{
 			text: token[start:i], script: s,
-			allCaps: letters > 1 && capitals == letters, lowerCase: !unicode.IsUpper(first),
+			name: product || letters > 1 && capitals == letters, lowerCase: !unicode.IsUpper(first),
 		})
 	}
 	return list
