@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,9 +15,22 @@ import (
 // A Word is a word of a text.
 type Word struct {
 	Stem       string // for comparisons; never empty
-	Text       string // normalized as in [text.Word]
+	Text       string // normalized as in [text.Word], at most MaxWord bytes
 	Pos        int    // number of words before it
 	Start, End int    // byte range
+}
+
+// MaxWord is the length in bytes that a word of a text or of a query is cut to, in whole characters. Longer
+// words are no words: data, or an attack on every search that walks over the words of an index.
+const MaxWord = 64
+
+// bounded returns a word cut to MaxWord bytes.
+func bounded(word string) string {
+	end := min(len(word), MaxWord)
+	for end < len(word) && end > 0 && !utf8.RuneStart(word[end]) {
+		end--
+	}
+	return word[:end]
 }
 
 // Words returns the words of an item's text in order, nil if there are none. Every index and search by stems
@@ -93,7 +107,8 @@ func (p *splitter) add(w text.Word) {
 		// The byte length may differ from that in s if the word is not composed.
 		w = text.Word{Text: rest, Start: max(w.Start, w.End-len(rest)), End: w.End}
 	}
-	p.words = append(p.words, Word{Stem: StemOf(w.Text), Text: w.Text, Pos: p.pos, Start: w.Start, End: w.End})
+	word := bounded(w.Text)
+	p.words = append(p.words, Word{Stem: StemOf(word), Text: word, Pos: p.pos, Start: w.Start, End: w.End})
 	p.pos++
 }
 
@@ -139,13 +154,14 @@ func (p *splitter) dense(start, end int) {
 // flush ends the current run of dense characters.
 func (p *splitter) flush() {
 	n := len(p.run) - 1 // characters
+	p.words = slices.Grow(p.words, max(0, n))
 	for i := range n {
 		last := i == n-1
 		if last && n > 1 && !p.tails {
 			break
 		}
 		start, end := p.run[i], p.run[min(i+2, n)]
-		chars := norm.NFC.String(p.s[start:end])
+		chars := bounded(norm.NFC.String(bounded(p.s[start:end]))) // a character may have any number of marks
 		p.words = append(p.words, Word{Stem: chars, Text: chars, Pos: p.pos, Start: start, End: end})
 		p.pos++
 	}

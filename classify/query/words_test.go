@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestStemOf_FormsShareStem(t *testing.T) {
@@ -103,5 +104,25 @@ func TestMayHaveAccents_DetectsByLeadBytes(t *testing.T) {
 		if got, want := mayHaveAccents("x"+string(r)+"ы"), r >= 0xC0 && r < 0x280; got != want {
 			t.Errorf("%q (%U): got %t, want %t", r, r, got, want)
 		}
+	}
+}
+
+func TestWords_CutsLongWordsBetweenCharacters(t *testing.T) {
+	for _, s := range []string{"a", "é", "ж", "1", "漢\u0301\u0316", "한\u0301"} {
+		long := strings.Repeat(s, 1000)
+		if s[0] >= 0xE4 { // one character with many marks
+			long = s[:3] + strings.Repeat(s[3:], 1000)
+		}
+		for _, w := range Words("x " + long + " y") {
+			if len(w.Text) > MaxWord || !utf8.ValidString(w.Text) || !utf8.ValidString(w.Stem) || len(w.Stem) > 2*MaxWord {
+				t.Errorf("%s: got a word of %d bytes with a stem of %d, want at most %d, in whole characters", s, len(w.Text), len(w.Stem), MaxWord)
+			}
+		}
+		if got, want := Stems(QueryWords(long)), Stems(QueryWords("x "+long)); len(got) != 1 || got[0] != want[1] {
+			t.Errorf("%s: got %.200q, want the stem of the word in a text, %.200q", s, got, want)
+		}
+	}
+	if w := Words(strings.Repeat("a", 100)); w[0].End != 100 {
+		t.Errorf("got a word that ends at %d, want the whole word highlighted", w[0].End)
 	}
 }
