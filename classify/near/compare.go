@@ -15,11 +15,12 @@ type Similarity struct {
 	bodies   bool    // both have a body
 }
 
-// Compare returns the similarity of two items. sameFeed states that both are in one feed.
+// Compare returns the similarity of two items. sameFeed states that both are in one feed. An [Index]
+// knows the rare words of titles too, and separates titles of one pattern about different subjects.
 func (s *Settings) Compare(a, b *Sketch, sameFeed bool) Similarity {
 	var set gramSet
 	set.fill(a.Title)
-	j := comparer{Settings: s, sketch: a, set: &set, matricesLeft: s.MaxMatrices}
+	j := comparer{Settings: s, sketch: a, set: &set, matricesLeft: s.MaxMatrices, rare: func(string) bool { return false }}
 	return j.compare(candidate{b.Title, b.Grams, b.Stripped, &b.Body}, sameFeed, true)
 }
 
@@ -27,8 +28,9 @@ func (s *Settings) Compare(a, b *Sketch, sameFeed bool) Similarity {
 type comparer struct {
 	*Settings
 	sketch       *Sketch
-	set          *gramSet // of the sketch's title
-	matricesLeft int      // word matrices that may still be computed
+	set          *gramSet               // of the sketch's title
+	matricesLeft int                    // word matrices that may still be computed
+	rare         func(word string) bool // whether few titles contain a word
 }
 
 // A candidate is the stored state of a possible original.
@@ -88,6 +90,9 @@ func (j *comparer) sameTitle(l *Similarity, c candidate, sameFeed bool) bool {
 		if !l.bodies && l.Title < j.SameFeedJaccard {
 			return false
 		}
+	}
+	if l.Title < 1 && (!l.bodies || max(l.Resemblance, l.Containment) < j.ShortTitleBody) && otherInstance(j.sketch.Title, c.title, j.rare) {
+		return false
 	}
 	return l.Title >= j.TitleJaccard || l.Title >= j.UncertainJaccard && j.confirmed(l, c)
 }

@@ -102,7 +102,7 @@ func (x *Index) nearest(m Signature) (match Match, sameBody bool) {
 	s := m.Sketch
 	feed := feedHash(m.FeedID)
 	x.set.fill(s.Title)
-	j := comparer{Settings: &x.settings, sketch: s, set: &x.set, matricesLeft: x.settings.MaxMatrices}
+	j := comparer{Settings: &x.settings, sketch: s, set: &x.set, matricesLeft: x.settings.MaxMatrices, rare: x.words.rare}
 	var best Similarity
 	var of uint32
 	try := func(i uint32, body bool) {
@@ -191,6 +191,7 @@ func (x *Index) add(m Signature, match Match, sameBody bool) {
 			keys[keyTitle] = exactKey(keyTitle, hash(title))
 			x.titles.add(x.dropCommonKeys(x.titles, s.Bands))
 			x.titleItems.push(x.firstItem + x.items.len)
+			x.words.add(title, 1)
 		}
 		if e.bodyIndexed = s.Shingles > 0 && !sameBody; e.bodyIndexed {
 			x.bodies.add(x.dropCommonKeys(x.bodies, s.IndexKeys))

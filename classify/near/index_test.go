@@ -43,9 +43,17 @@ func TestIndex_Place(t *testing.T) {
 			{signature(&s, "2", "b", oil+" - Reuters", ""), "1", "title", "same title but for the publisher's tail"},
 			{signature(&s, "3", "c", "UPDATE 1-"+strings.Replace(oil, "prices", "price", 1), ""), "1", "title", "similar titles; 87 % of 4-grams"},
 		}},
-		{"one word replaced, in another feed", []step{
+		{"one word replaced by one that is not rare, in another feed", []step{
 			{signature(&s, "1", "a", oil, ""), "", "", ""},
-			{signature(&s, "2", "b", strings.Replace(oil, "third", "second", 1), ""), "1", "title", "similar titles; "},
+			{signature(&s, "2", "b", "The second Monday of the month", ""), "", "", ""},
+			{signature(&s, "3", "b", "A second chance for old laptops", ""), "", "", ""},
+			{signature(&s, "4", "b", "Why second opinions are worth it", ""), "", "", ""},
+			{signature(&s, "5", "b", strings.Replace(oil, "third", "second", 1), ""), "1", "title", "similar titles; "},
+		}},
+		{"one pattern, another subject", []step{
+			{signature(&s, "1", "a", "Weather forecast for Brest and its region today", ""), "", "", ""},
+			{signature(&s, "2", "b", "Weather forecast for Gomel and its region today", ""), "", "", ""},
+			{signature(&s, "3", "b", "Weather forecast for Brest and its region, today", ""), "1", "title", "same title"},
 		}},
 		{"other numbers", []step{
 			{signature(&s, "1", "a", "Quake of magnitude 7.1 hits the coast of Chile", news(1)), "", "", ""},

@@ -1,12 +1,20 @@
 package near
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // numbers calls yield with each number of a folded title, in order: a run of digits that may contain points
-// ("7.1").
+// ("7.1"), or a Roman numeral from 2 to 39, as digits.
 func numbers(title string, yield func(number string) bool) {
 	for i := 0; i < len(title); {
 		if !isDigit(title[i]) {
+			if i == 0 || title[i-1] == ' ' {
+				if n := roman(title[i:]); n != "" && !yield(n) {
+					return
+				}
+			}
 			i++
 			continue
 		}
@@ -31,11 +39,29 @@ func numbersDiffer(a, b string) bool { return lacks(a, b) && lacks(b, a) }
 func lacks(a, b string) (missing bool) {
 	numbers(a, func(n string) bool {
 		found := false
-		if strings.Contains(b, n) {
-			numbers(b, func(m string) bool { found = m == n; return !found })
-		}
+		numbers(b, func(m string) bool { found = m == n; return !found })
 		missing = !found
 		return found
 	})
 	return missing
 }
+
+// roman returns the number of the first word of a text, a Roman numeral of two letters or more, as digits; "" if it is
+// none. One letter is more often a word or a version.
+func roman(s string) string {
+	word, _, _ := strings.Cut(s[:min(len(s), len("xxxviii "))], " ")
+	return romans[word]
+}
+
+// romans are the Roman numerals of two letters or more up to 39, as digits.
+var romans = func() map[string]string {
+	all := make(map[string]string)
+	for i, tens := range []string{"", "x", "xx", "xxx"} {
+		for j, ones := range []string{"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"} {
+			if numeral := tens + ones; len(numeral) > 1 {
+				all[numeral] = strconv.Itoa(10*i + j)
+			}
+		}
+	}
+	return all
+}()

@@ -43,6 +43,10 @@ func TestNumbersDiffer(t *testing.T) {
 		{"day 2", "day 2 of 21", false}, // cut short
 		{"5 and 6", "6 and 5", false},
 		{"one", "two", false},
+		{"part ii of the story", "part iii of the story", true},
+		{"part ii of the story", "part 2 of the story", false},
+		{"part ii of the story", "the story", false},
+		{"погода на 8 ноября", "погода на 18 ноября", true},
 	} {
 		if got, back := numbersDiffer(test.a, test.b), numbersDiffer(test.b, test.a); got != test.want || back != test.want {
 			t.Errorf("%q, %q: got %v and %v, want %v", test.a, test.b, got, back, test.want)

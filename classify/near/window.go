@@ -14,6 +14,7 @@ type window struct {
 	keys         *linearHash // hashes of ID, address, text and title of each item
 	titles       *linearHash // bands of the indexed titles
 	titleItems   ring[uint32]
+	words        wordCounts  // of the indexed titles
 	bodies       *linearHash // shingles of the indexed bodies
 	postings     ring[posting]
 	firstItem    uint32         // number of the oldest item
@@ -23,7 +24,7 @@ type window struct {
 
 // newWindow returns an empty window.
 func newWindow(s Settings) window {
-	return window{settings: s, keys: newLinearHash(keyKinds), titles: newLinearHash(s.Bands), bodies: newLinearHash(2 * indexHashes), duplicates: make(map[uint64]int)}
+	return window{settings: s, keys: newLinearHash(keyKinds), titles: newLinearHash(s.Bands), words: newWordCounts(), bodies: newLinearHash(2 * indexHashes), duplicates: make(map[uint64]int)}
 }
 
 // A posting is an indexed body.
@@ -175,6 +176,7 @@ func (w *window) evictOldest() {
 	e := w.items.at(0)
 	w.countDuplicate(w.duplicateOf(0), -1)
 	if e.titleIndexed {
+		w.words.add(w.candidate(0).title, -1)
 		w.titles.evictOldest()
 		w.titleItems.pop()
 	}
