@@ -3,6 +3,7 @@ package eval
 import (
 	"feedmesh/classify/near"
 	"feedmesh/classify/text"
+	"feedmesh/classify/unique"
 )
 
 // A Method computes the similarity of two items.
@@ -22,7 +23,7 @@ func Methods(s near.Settings) []Method {
 	return []Method{
 		ours(s),
 		{"source 2: shingles w=10, Dice", 0.5, checksums(10), func(a, b any, _ bool) float64 {
-			return Dice(a.([]int32), b.([]int32)) / 100
+			return unique.Dice(a.([]int32), b.([]int32)) / 100
 		}},
 		wordShingles("source 3 A: w=3", false, Resemblance),
 		wordShingles("source 3 A: w=3, bounded", true, Resemblance),
@@ -55,7 +56,7 @@ func ours(s near.Settings) Method {
 }
 
 func checksums(w int) func(Item) any {
-	return func(i Item) any { return Checksums(CanonicalWords(i.Title+" "+i.Text, i.language()), w) }
+	return func(i Item) any { return unique.Checksums(unique.CanonicalWords(i.Title+" "+i.Text, i.language()), w) }
 }
 
 func wordShingles(name string, bounded bool, similarity func(a, b Set) float64) Method {

@@ -1,4 +1,6 @@
-package eval
+// Package unique hides texts that are not unique enough among others, by a percentage that a user sets: the share of
+// word shingles that two texts have in common (source 2).
+package unique
 
 import (
 	"hash/crc32"
@@ -27,7 +29,7 @@ func CanonicalWords(plain, language string) []string {
 // Source: source 2, whose examples are CRC-32 (IEEE), printed as signed numbers.
 func Checksums(words []string, w int) []int32 {
 	if w < 1 {
-		panic("eval: Checksums of no words")
+		panic("unique: Checksums of no words")
 	}
 	if len(words) < w {
 		return nil
