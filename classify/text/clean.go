@@ -14,13 +14,15 @@ type Cleaned struct {
 	HTML   string   // safe to display unchanged; balanced
 	Text   string   // visible text, a line for each block
 	Images []string // absolute http(s) URLs in order, without repetition; at most 16
+	Media  []Media  // embedded video and audio in order, without repetition; at most 16
 }
 
 // Clean makes untrusted markup, an item of the feed at feedURL, safe to display. It applies the feed's own
 // pick and cut rules and keeps only tags and attributes that format text. Links and images become absolute by
 // base, which may be nil, or lose their URL. Lazily loaded images get their URL back; tracking pixels and the
-// tail are removed. Markup beyond 1 MB is cut off. Elements nested more than 100 deep lose their tags, not
-// their text. Cleaning clean markup changes nothing, except for the feed's own rules.
+// tail are removed. Embedded documents, video and audio become links, unless the rules embed their host. Markup
+// beyond 1 MB is cut off. Elements nested more than 100 deep lose their tags, not their text. Cleaning clean
+// markup changes nothing, except for the feed's own rules.
 //
 // One pass over the tokens writes the clean form. Then bluemonday, with a policy from the same tables,
 // sanitizes it as a second line of defense.
@@ -35,7 +37,7 @@ func (r *Rules) Clean(markup string, base *url.URL, feedURL string) Cleaned {
 	c.read(markup)
 	cutTail(&c)
 	b.reuse(c.html, c.text.b)
-	return Cleaned{HTML: r.sanitized(c.html), Text: c.text.String(), Images: c.images}
+	return Cleaned{HTML: r.sanitized(c.html), Text: c.text.String(), Images: c.images, Media: c.media}
 }
 
 // sanitized passes our markup through bluemonday.
@@ -75,28 +77,33 @@ func PlainText(markup string) string {
 	if plain, ok := cleanedPlainText(markup); ok {
 		return plain
 	}
-	c := cleaner{rules: Default()}
+	c := cleaner{rules: Default(), textOnly: true}
 	c.read(markup)
 	return c.text.String()
 }
 
 // read cleans all of the markup. If an element to be dropped has no end tag, reading restarts behind its
-// start tag and keeps its contents: a missing end tag must not lose the rest of an item.
+// start tag and keeps its contents, for a script or style behind its source: a missing end tag must not lose
+// the rest of an item.
 func (c *cleaner) read(markup string) {
 	if strings.Contains(markup, cdataBegin) || strings.Contains(markup, cdataEnd) {
 		markup = cdata.Replace(markup)
 	}
 	for {
 		resume := c.tokens(markup)
-		if c.skip == "" || elements[c.skip] == droppedRaw {
+		if c.skip == "" {
 			break
 		}
 		if c.unclosed == nil {
 			c.unclosed = make(map[string]bool)
 		}
-		c.unclosed[c.skip] = true
-		c.skip = ""
 		markup = markup[resume:]
+		if elements[c.skip] == droppedRaw {
+			markup = markup[endOfUnclosedRaw(markup):]
+		}
+		c.unclosed[c.skip] = true
+		c.skip, c.math = "", formula{}
+		c.endEmbedding()
 	}
 	c.closeTo(0)
 }
@@ -121,12 +128,18 @@ func (c *cleaner) tokens(markup string) (resume int) {
 		case html.ErrorToken:
 			return resume
 		case html.TextToken:
-			if c.skip == "" {
+			switch c.skip {
+			case "":
 				c.writeText(sanitizeUTF8(string(z.Text())))
+			case "math":
+				c.addFormula(sanitizeUTF8(string(z.Text())))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if c.start(z, token == html.SelfClosingTagToken) {
+			if c.start(z, token == html.SelfClosingTagToken, markup[pos:]) {
 				resume = pos
+				if c.unclosed[c.skip] {
+					return resume // a script whose end tag was searched for before
+				}
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()

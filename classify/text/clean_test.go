@@ -67,6 +67,17 @@ func TestClean_ReturnsText(t *testing.T) {
 		{"<b>a</b>b <span>c</span>", "ab c"},
 		{"<header>a</header>b", "a\nb"},
 		{"<title>no</title>yes", "yes"},
+		{"a<script/>b<p>c", "ab\nc"},
+		{"a<script src='x.js' async/>b<p>c<script>x()</script>d", "ab\ncd"},
+		{"a<script src=x.js>b<p>c", "ab\nc"},
+		{"a<SCRIPT src=x.js>b<p>c<Script>x()</script>d", "ab\ncd"},
+		{"a<script src=x.js></script>b<script/>x()</script>c", "abc"},
+		{"a<style/>b<style>b{}</style>c", "abc"},
+		{"a<svg><style/></svg>b", "ab"},
+		{"a<script>x('<p>'+`<div>\n<p>`) // don't\n<p>b", "a\nb"},
+		{"a<script>x(); /* <p> */ <!-- <p> -->if(i<p.n)y()</p>b<script>z()<div>c<style>p{}", "a\nb\nc"},
+		{"a<script>x(`<p>b", "a"},
+		{"a<script>x()", "a"},
 		{"", ""},
 	} {
 		if got := clean(test.in, nil).Text; got != test.want {

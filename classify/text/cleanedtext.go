@@ -86,14 +86,14 @@ func (r *cleanedReader) end(e *element, s string) (rest string, ok bool) {
 
 // closes reports whether a start tag with this scope would close an element.
 func (r *cleanedReader) closes(s scope) bool {
-	if len(s.closes) == 0 {
+	if s.closes == 0 {
 		return false
 	}
 	for _, e := range slices.Backward(r.open) {
-		if slices.Contains(s.closes, e.name) {
+		if e.set&s.closes != 0 {
 			return true
 		}
-		if slices.Contains(s.within, e.name) {
+		if e.set&s.within != 0 {
 			return false
 		}
 	}
@@ -133,6 +133,7 @@ func attributesEnd(s string) (rest string, ok bool) {
 type element struct {
 	name    string
 	kind    kind
+	set     elementSet // that contains it only; empty if no scope names it
 	implied scope
 }
 
@@ -141,7 +142,7 @@ var keptElements = sync.OnceValue(func() map[string]*element {
 	m := make(map[string]*element)
 	for name, k := range Default().kinds {
 		if k.kept() && k != embed {
-			m[name] = &element{name, k, implied(name, k)}
+			m[name] = &element{name, k, elementSets[name], implied(name, k)}
 		}
 	}
 	return m

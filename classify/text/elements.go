@@ -14,7 +14,7 @@ const (
 	tableCell                  // kept; separated from the next cell by a space
 	void                       // kept; has no contents and no end tag
 	dropped                    // dropped with its contents
-	droppedRaw                 // dropped with its contents, even without an end tag
+	droppedRaw                 // dropped with its source, even without an end tag
 	separator                  // tags dropped; the words on both sides stay separate
 	embed                      // an embedded document from an allowed host
 )
@@ -113,30 +113,54 @@ var forbiddenReasons = map[string]string{
 	"target": "it opens new windows", "ping": "it reports readers to third parties", "action": "it sends user input to third parties", "formaction": "it runs code",
 }
 
+// An elementSet is a set of elements that scopes name. Each start tag may compare all open elements with a scope, so
+// that comparing names instead would take most of the time on deeply nested markup.
+type elementSet uint32
+
+// elementSets has a set for each element that scopes name.
+var elementSets = func() map[string]elementSet {
+	sets := map[string]elementSet{}
+	for i, name := range strings.Fields("a p table caption thead tbody tfoot tr td th dl dt dd ul ol li ruby rt rp") {
+		sets[name] = 1 << i
+	}
+	return sets
+}()
+
+// setOf returns the set of elements whose names are separated by spaces.
+func setOf(names string) (set elementSet) {
+	for _, name := range strings.Fields(names) {
+		set |= elementSets[name]
+	}
+	return set
+}
+
+// tableParts are a table and the elements that it consists of.
+var tableParts = setOf("table caption thead tbody tfoot tr td th")
+
 // A scope lists the open elements that end before an element begins, and the elements that stop the search
 // for them.
-type scope struct{ closes, within []string }
+type scope struct{ closes, within elementSet }
 
 // impliedEnds lists the end tags that HTML lets authors omit: those implied by the start of an element.
 var impliedEnds = map[string]scope{
-	"a":       {[]string{"a"}, []string{"table", "td", "th"}},
+	"a":       {setOf("a"), setOf("table td th")},
 	"caption": {},
-	"dd":      {[]string{"dt", "dd"}, []string{"dl"}},
-	"dt":      {[]string{"dt", "dd"}, []string{"dl"}},
-	"li":      {[]string{"li"}, []string{"ul", "ol"}},
-	"rp":      {[]string{"rt", "rp"}, []string{"ruby"}},
-	"rt":      {[]string{"rt", "rp"}, []string{"ruby"}},
+	"dd":      {setOf("dt dd"), setOf("dl")},
+	"dt":      {setOf("dt dd"), setOf("dl")},
+	"li":      {setOf("li"), setOf("ul ol")},
+	"rp":      {setOf("rt rp"), setOf("ruby")},
+	"rt":      {setOf("rt rp"), setOf("ruby")},
 	"tbody":   tableSection,
-	"td":      {[]string{"td", "th"}, []string{"table", "tr"}},
+	"td":      {setOf("td th"), setOf("table tr")},
 	"tfoot":   tableSection,
-	"th":      {[]string{"td", "th"}, []string{"table", "tr"}},
+	"th":      {setOf("td th"), setOf("table tr")},
 	"thead":   tableSection,
-	"tr":      {[]string{"tr", "caption"}, []string{"table"}},
+	"tr":      {setOf("tr caption"), setOf("table")},
 }
 
 var (
-	tableSection = scope{[]string{"thead", "tbody", "tfoot", "caption"}, []string{"table"}}
-	paragraph    = scope{[]string{"p"}, []string{"table", "td", "th", "caption"}}
+	tableSection = scope{setOf("thead tbody tfoot caption"), setOf("table")}
+	paragraph    = scope{setOf("p"), setOf("table td th caption")}
 )
 
 // implied returns the scope of the start tag of an element of kind k.

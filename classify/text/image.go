@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"feedmesh/classify/text/picture"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // isHint reports whether an image attribute helps to find the image's URL or size, even if it is not kept.
 func (c *cleaner) isHint(name string) bool {
 	switch name {
-	case "style", "srcset", "width", "height":
+	case "style", "srcset", "width", "height", "class", "alt":
 		return true
 	}
 	return c.rules.lazy[name]
@@ -30,12 +32,18 @@ func (c *cleaner) image() bool {
 	src := c.value("src")
 	real := c.imageAddress(src)
 	repaired := real != src
-	if real == "" || isTiny(c.value("width"), c.value("height"), c.value("style")) || c.rules.isPixel(src) || c.rules.isPixel(real) || !c.rules.isImage(real) {
+	if real == "" || isTiny(c.value("width"), c.value("height"), c.value("style")) || c.rules.isPixel(real) || repaired && c.rules.isPixel(src) || !c.rules.isImage(real) {
+		return false
+	}
+	classes, alt := c.value("class"), c.value("alt")
+	if alt != "" && (picture.IsEmojiClass(classes) || picture.IsEmoji(real)) {
+		c.writeText(alt)
 		return false
 	}
 	if c.isDuplicateImage(real, repaired) {
 		return false
 	}
+	c.lastImage.decorative = picture.IsAvatarClass(classes) || picture.IsEmojiClass(classes) || picture.IsAvatar(real) || picture.IsEmoji(real)
 	c.attr = slices.DeleteFunc(c.attr, func(a attribute) bool { return a.name == "src" || !c.rules.keeps("img", a.name) })
 	if !c.rules.keeps("img", "src") {
 		return false
@@ -45,10 +53,10 @@ func (c *cleaner) image() bool {
 	return true
 }
 
-// noteImage records an image that was written.
+// noteImage records an image that was written, unless it shows an author or an emoji.
 func (c *cleaner) noteImage(src string) {
 	c.contentEnd, c.mediaEnd, c.lastImage.end = len(c.html), len(c.html), len(c.html)
-	if len(c.images) < maxImages && strings.HasPrefix(src, "http") && !slices.Contains(c.images, src) {
+	if len(c.images) < maxImages && !c.lastImage.decorative && strings.HasPrefix(src, "http") && !slices.Contains(c.images, src) {
 		c.images = append(c.images, src)
 	}
 }
@@ -138,10 +146,11 @@ func candidateRank(descriptor string) float64 {
 }
 
 // ImageURL returns the absolute http(s) URL of the image that a feed names in addition to an item's markup,
-// relative to base, which may be nil. It returns "" for an invalid URL or a tracking pixel.
+// relative to base, which may be nil. It returns "" for an invalid URL, a tracking pixel, an
+// author's portrait or an emoji.
 func (r *Rules) ImageURL(raw string, base *url.URL) string {
 	address := cleanedLink(r, raw, base, false)
-	if address == "" || r.isPixel(address) || !r.isImage(address) {
+	if address == "" || r.isPixel(address) || !r.isImage(address) || picture.IsAvatar(address) || picture.IsEmoji(address) {
 		return ""
 	}
 	return address

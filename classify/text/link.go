@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // maxLink is the maximum length of a URL in bytes.
@@ -32,6 +35,7 @@ func cleanedLink(r *Rules, raw string, base *url.URL, href bool) string {
 		return ""
 	}
 	u.User = nil // user names in URLs serve to deceive
+	u.Host = ASCIIHost(u.Host)
 	var s string
 	switch web := u.Scheme == "http" || u.Scheme == "https"; {
 	case web && u.Host != "":
@@ -46,6 +50,23 @@ func cleanedLink(r *Rules, raw string, base *url.URL, href bool) string {
 		return ""
 	}
 	return s
+}
+
+// ASCIIHost returns the host of a URL, with or without a port, in punycode. A host that is no valid name is
+// returned unchanged.
+func ASCIIHost(host string) string {
+	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return host
+	}
+	name, port, found := strings.Cut(host, ":")
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return host
+	}
+	if found {
+		return ascii + ":" + port
+	}
+	return ascii
 }
 
 var breaks = strings.NewReplacer("\t", "", "\n", "", " ", "%20")

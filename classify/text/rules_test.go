@@ -31,7 +31,8 @@ func TestParse_RulesSelectElements(t *testing.T) {
 		{"attributes", `{"attributes": {"a": ["href"], "*": ["lang"]}}`, `<p dir=ltr lang=en><a href=/x title=y lang=de>a</a><img src=/i.png>`, `<p lang="en"><a href="https://example.org/x" lang="de"` + follow + `>a</a></p>`},
 		{"code", `{"attributes": {"code": ["class"]}}`, `<code class="language-c++">a</code><code class="x">b</code>`, `<code class="language-c++">a</code><code>b</code>`},
 		{"embeds", `{"embeds": ["video.example"]}`, `<iframe src="https://video.example/embed/1" width="560px" height=315 allow=x onload=x name=y>a</iframe>b<iframe src="https://other.example/">c</iframe><iframe src="http://video.example/1"></iframe>`,
-			`<iframe src="https://video.example/embed/1" width="560" height="315" sandbox="allow-same-origin allow-scripts"></iframe>b`},
+			`<iframe src="https://video.example/embed/1" width="560" height="315" sandbox="allow-same-origin allow-scripts"></iframe>b` +
+				`<br><a href="https://other.example/"` + follow + `>Embedded content: other.example</a> <br><a href="http://video.example/1"` + follow + `>Embedded content: video.example</a>`},
 		{"unclosed embeds", `{"embeds": ["video.example"]}`, `<iframe src="https://video.example/1"/><p>a</p><iframe src="https://video.example/2"><p>b</p>`,
 			`<iframe src="https://video.example/1" sandbox="allow-same-origin allow-scripts"></iframe><p>a</p><iframe src="https://video.example/2" sandbox="allow-same-origin allow-scripts"></iframe><p>b</p>`},
 		{"extensions", `{"images": {"extensions": ["png"]}}`, `<img src=/a.png><img src=/b.JPG><img src=/c.PNG?x><img src=/d>`, `<img src="https://example.org/a.png"><img src="https://example.org/c.PNG?x"><img src="https://example.org/d">`},

@@ -1,13 +1,10 @@
 package text
 
-import (
-	"slices"
+import "golang.org/x/net/html"
 
-	"golang.org/x/net/html"
-)
-
-// start cleans a start tag, and reports whether its element's contents are dropped.
-func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
+// start cleans a start tag, and reports whether its element's contents are dropped. rest is the markup after
+// the tag.
+func (c *cleaner) start(z *html.Tokenizer, selfClosing bool, rest string) (skips bool) {
 	tag, _ := z.TagName()
 	name := string(tag)
 	if to, ok := substitutes[name]; ok {
@@ -15,18 +12,36 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 	}
 	k := c.rules.kinds[name]
 	if c.skip != "" {
-		if name == c.skip && !selfClosing {
+		switch {
+		case c.math.reads:
+			c.startFormula(z, name)
+		case c.embedding.name != "":
+			c.readEmbedding(z, name)
+		}
+		if selfClosing {
+			z.NextIsNotRawText()
+		} else if name == c.skip {
 			c.depth++
 		}
 		return false
 	}
 	switch {
+	case k == droppedRaw && isEmptyRaw(z, name, selfClosing, rest):
+		z.NextIsNotRawText()
+		return false
 	case k == droppedRaw || k == dropped && !selfClosing && !c.unclosed[name]:
+		switch {
+		case isEmbedding(name):
+			c.beginEmbedding(z, name)
+		case name == "math" && !repeatsFormula(rest):
+			c.startFormula(z, name)
+		}
 		c.skip, c.depth = name, 1
 		return true
 	case k == embed && !c.unclosed[name]:
 		c.embed(z)
 		if selfClosing {
+			c.endEmbedding()
 			z.NextIsNotRawText()
 			return false
 		}
@@ -36,6 +51,10 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool) (skips bool) {
 		// Contents that browsers treat as raw text (noscript with its images) are kept here and must be
 		// cleaned too.
 		z.NextIsNotRawText()
+		if isEmbedding(name) {
+			c.beginEmbedding(z, name)
+			c.endEmbedding()
+		}
 		if name == "noscript" && !selfClosing {
 			c.noscript++
 		}
@@ -61,33 +80,40 @@ func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 			return
 		}
 	}
-	if s := implied(name, k); len(s.closes) > 0 {
+	c.beginWith(name, k)
+}
+
+// beginWith writes the start tag of a kept element with the current attributes, and reports whether its end
+// tag is to be written.
+func (c *cleaner) beginWith(name string, k kind) (opened bool) {
+	if s := implied(name, k); s.closes != 0 {
 		c.closeImplied(s)
 	}
 	if len(c.open) >= maxDepth {
-		return
+		return false
 	}
 	start := len(c.html)
 	if name == "a" {
 		addTailStart(c)
 	}
 	if !c.writeTag(name, c.attr) {
-		return
+		return false
 	}
 	c.text.separate(k, name)
 	switch {
 	case name == "img":
 		c.noteImage(c.value("src"))
-		return
+		return false
 	case k == void:
-		return
+		return false
 	case name == "a":
 		c.link = span{start, len(c.html)}
 	}
-	c.open = append(c.open, name)
+	c.open = append(c.open, openElement{name, elementSets[name]})
 	if name == "pre" {
 		c.pre++
 	}
+	return true
 }
 
 // end cleans an end tag. An unmatched end tag is dropped, except </p> and </br>, which browsers treat as
@@ -100,19 +126,24 @@ func (c *cleaner) end(name string) {
 		if name == c.skip {
 			if c.depth--; c.depth == 0 {
 				c.skip = ""
+				c.endFormula()
+				c.endEmbedding()
 			}
+		} else {
+			c.math.element = ""
 		}
 		return
 	}
 	if name == "noscript" && c.noscript > 0 {
 		c.noscript--
 	}
+	set := elementSets[name]
 	for i := len(c.open) - 1; i >= 0; i-- {
-		if c.open[i] == name {
+		if c.open[i].name == name {
 			c.closeTo(i)
 			return
 		}
-		if isTable(c.open[i]) && !isTable(name) {
+		if c.open[i].set&tableParts != 0 && set&tableParts == 0 {
 			break // an end tag inside a cell does not end elements outside of it
 		}
 	}
@@ -127,22 +158,14 @@ func (c *cleaner) end(name string) {
 	}
 }
 
-func isTable(name string) bool {
-	switch name {
-	case "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption":
-		return true
-	}
-	return false
-}
-
 // closeImplied ends the innermost element that s closes, and all elements within it.
 func (c *cleaner) closeImplied(s scope) {
 	for i := len(c.open) - 1; i >= 0; i-- {
-		if slices.Contains(s.closes, c.open[i]) {
+		if c.open[i].set&s.closes != 0 {
 			c.closeTo(i)
 			return
 		}
-		if slices.Contains(s.within, c.open[i]) {
+		if c.open[i].set&s.within != 0 {
 			return
 		}
 	}
@@ -152,7 +175,7 @@ func (c *cleaner) closeImplied(s scope) {
 func (c *cleaner) closeTo(n int) {
 	for len(c.open) > n {
 		last := len(c.open) - 1
-		name := c.open[last]
+		name := c.open[last].name
 		c.open = c.open[:last]
 		if name == "pre" {
 			c.pre--

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"feedmesh/classify/text/player"
 )
 
 // readAttributes appends to list the kept attributes of z's current tag, with URLs made absolute; for an
@@ -57,12 +59,25 @@ func (c *cleaner) value(name string) string {
 	return ""
 }
 
-// embed writes z's current iframe if its document comes from an allowed host. Contents between its tags are
-// dropped.
+func (c *cleaner) setValue(name, value string) {
+	for i := range c.attr {
+		if c.attr[i].name == name {
+			c.attr[i].value = value
+		}
+	}
+}
+
+// embed writes z's current iframe if its document comes from an allowed host, or begins to replace it by a link.
+// Contents between its tags are dropped.
 func (c *cleaner) embed(z *html.Tokenizer) {
 	c.attr = c.readAttributes(c.attr[:0], z, "iframe")
 	u, err := url.Parse(c.value("src"))
+	if err == nil && player.IsYouTube(u.Host) && c.rules.embeds[player.PrivateYouTube] {
+		u.Scheme, u.Host = "https", player.PrivateYouTube
+		c.setValue("src", u.String())
+	}
 	if err != nil || u.Scheme != "https" || u.Path == "" || !c.rules.embeds[u.Host] {
+		c.embedding = embedding{name: "iframe", address: c.value("src"), title: mediaTitle(c.value("title")), hidden: isTiny(c.value("width"), c.value("height"), "")}
 		return
 	}
 	if c.writeTag("iframe", c.attr) {
