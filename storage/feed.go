@@ -2,7 +2,9 @@ package storage
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,8 +40,17 @@ type Counts struct {
 	Items int64 `json:"items"`
 }
 
-// Name returns the feed's display name: its title, or its URL without one.
-func (f Feed) Name() string { return cmp.Or(f.Title, f.URL) }
+// Name returns the feed's display name: its title, or the host of its URL without one. Clients that may not read feeds
+// see it, so it is never the URL, which may contain a password or a key.
+func (f Feed) Name() string {
+	if f.Title != "" && !strings.Contains(f.Title, f.URL) {
+		return f.Title
+	}
+	if u, err := url.Parse(f.URL); err == nil {
+		return u.Host
+	}
+	return ""
+}
 
 // Settings are the fields of a [Feed] that a user edits.
 type Settings struct {

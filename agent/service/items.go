@@ -37,7 +37,7 @@ func (i *Items) Click(ctx context.Context, in wire.ClickItemRequest) (wire.None,
 }
 
 // titles returns a function that returns feeds' titles and caches them. A feed without a title is named by
-// its address.
+// its host.
 func (c *core) titles(ctx context.Context) func(feedID string) string {
 	cached := map[string]string{}
 	return func(id string) string {

@@ -119,12 +119,11 @@ func newestEntries(entries []subjects.Entry) []int {
 // share it.
 func linksOf(task subjects.Page) []string {
 	links, users := make([]string, len(task.Entries)), map[string]int{}
-	base := work.BaseOf(task.Document)
 	if u, err := url.Parse(task.URL); err == nil {
 		users[work.Absolute(u, task.Site)]++
 	}
 	for i, e := range task.Entries {
-		links[i] = work.Link(base, e)
+		links[i] = work.Link(task.Document, e)
 		users[links[i]]++
 	}
 	for i, l := range links {

@@ -46,7 +46,7 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	document.Title = text.Title(document.Title, work.MaxTitle)
 	document.Language = language.Normalize(document.Language)
 	document.Site = ""
-	if base, err := url.Parse(task.URL); err == nil {
+	if base := work.BaseOf(document); base != nil {
 		document.Site = work.Absolute(base, task.Site)
 	}
 	rules := text.Default()
@@ -67,7 +67,7 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 	item := storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
 		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
-		URL:       rules.CleanLink(work.Link(base, e)),
+		URL:       rules.CleanLink(work.Link(d, e)),
 		Title:     rules.Title(e.Title, d.Title, work.MaxTitle),
 		Author:    text.Title(e.Author, maxAuthor),
 		FirstSeen: d.Fetched,

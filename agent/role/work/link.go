@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -11,25 +12,39 @@ import (
 // MaxTitle bounds the titles of items and feeds, in characters.
 const MaxTitle = 300
 
-// BaseOf returns the base of a document's relative links: its site, or its own URL.
+// BaseOf returns the base of a document's relative links: its site, or its own URL without user and query, which may
+// be a password and a key.
 func BaseOf(d subjects.Document) *url.URL {
-	for _, s := range []string{d.Site, d.URL} {
-		if u, err := url.Parse(s); err == nil && u.Host != "" {
-			return u
-		}
+	if u, err := url.Parse(d.Site); err == nil && u.Host != "" {
+		return u
 	}
-	return nil
+	u, err := url.Parse(d.URL)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	u.User, u.RawQuery = nil, ""
+	return u
 }
 
-// Link returns the absolute address of an entry, or "". Without a link, a GUID that is a URL is used.
-func Link(base *url.URL, e subjects.Entry) string {
-	if l := Absolute(base, e.Link); l != "" {
-		return l
+// withoutQueryOf returns a link without its query if it leads to the document itself: the query may be a key.
+func withoutQueryOf(link, document string) string {
+	l, err := url.Parse(link)
+	d, wrong := url.Parse(document)
+	if err != nil || wrong != nil || l.Host != d.Host || l.Path != d.Path || l.RawQuery != d.RawQuery {
+		return link
 	}
-	if strings.HasPrefix(e.GUID, "http://") || strings.HasPrefix(e.GUID, "https://") {
-		return Absolute(base, e.GUID)
+	l.RawQuery = ""
+	return l.String()
+}
+
+// Link returns the absolute address of an entry of a document, or "". Without a link, a GUID that is a URL is used.
+func Link(d subjects.Document, e subjects.Entry) string {
+	base := BaseOf(d)
+	l := Absolute(base, e.Link)
+	if l == "" && (strings.HasPrefix(e.GUID, "http://") || strings.HasPrefix(e.GUID, "https://")) {
+		l = Absolute(base, e.GUID)
 	}
-	return ""
+	return withoutQueryOf(l, d.URL)
 }
 
 // Absolute resolves ref at base and returns it if it is an http or https URL, otherwise "".
@@ -48,7 +63,7 @@ func Absolute(base *url.URL, ref string) string {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	u.User = nil
+	u.User, u.Host = nil, text.ASCIIHost(u.Host)
 	if s := u.String(); len(s) <= storage.MaxURL {
 		return s
 	}

@@ -304,7 +304,7 @@ func TestSubscriptions_FoldersAreTagsOfFeeds(t *testing.T) {
 		return all
 	}
 	a, b := subs()["feed/"+w.a], subs()["feed/"+w.b]
-	if a.Title != "A ＜b＞" || b.Title != "https://b.example/feed" || a.URL != "https://a.example/feed" || a.HTMLURL == "" || len(a.Categories) != 2 || len(b.Categories) != 1 {
+	if a.Title != "A ＜b＞" || b.Title != "b.example" || a.URL != "https://a.example/feed" || a.HTMLURL == "" || len(a.Categories) != 2 || len(b.Categories) != 1 {
 		t.Errorf("got %+v and %+v", a, b)
 	}
 	tagsAre := func(want ...string) {

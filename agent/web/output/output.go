@@ -191,8 +191,8 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 	for _, item := range items {
 		title, cached := titles[item.FeedID]
 		if !cached {
-			if f, err := o.Store.Feed(ctx, item.FeedID); err == nil {
-				title = f.Title
+			if f, err := o.Store.Feed(ctx, item.FeedID); err == nil && f.Title != "" {
+				title = f.Name()
 			}
 			titles[item.FeedID] = title
 		}
