@@ -79,11 +79,29 @@ type Item struct {
 	Clicks int `json:"clicks,omitempty"` // of readers; counted by the store
 }
 
-// An Enclosure is a file attached to an item, such as a podcast's audio.
+// Time returns the time of an item in stories: when it was published, or first seen if that was earlier. Published of an
+// item without a usable date (Assumed) is FirstSeen; in the first document of its feed, where its age is unknown, it is a
+// year earlier, or the oldest date of the document if that is earlier still, so that no list has it among the news.
+func (i Item) Time() time.Time {
+	if i.Published.IsZero() || i.Published.After(i.FirstSeen) {
+		return i.FirstSeen
+	}
+	return i.Published
+}
+
+// IsBackdated reports whether Published of an item without a usable date is earlier than FirstSeen because its age is
+// unknown; see [Item.Time].
+func (i Item) IsBackdated() bool {
+	return i.Assumed != "" && i.Published.Before(i.FirstSeen.AddDate(0, 0, -300))
+}
+
+// An Enclosure is a file attached to an item, such as a podcast's audio, or video or audio embedded in it.
 type Enclosure struct {
 	URL    string `json:"url"`              // absolute http(s)
-	Type   string `json:"type,omitempty"`   // MIME type stated by the publisher
+	Type   string `json:"type,omitempty"`   // MIME type stated by the publisher, or only its part before the slash
 	Length int64  `json:"length,omitempty"` // bytes, as stated by the publisher; 0 if missing
+	Player string `json:"player,omitempty"` // website whose player shows it, as in "YouTube"; URL is a page, not a file
+	Title  string `json:"title,omitempty"`  // plain text, of embedded video or audio
 }
 
 // An ItemColumn is a column of the table of items.

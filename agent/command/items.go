@@ -66,7 +66,7 @@ func showItem(pg *page, item wire.ItemView, now time.Time) {
 		line("source", item.Source)
 		line("comments", item.Comments)
 		for _, e := range item.Enclosures {
-			line("file", joinNonEmpty([]string{e.URL, e.Type}, ", "))
+			line("file", joinNonEmpty([]string{e.URL, e.Player, e.Title, e.Type}, ", "))
 		}
 		line("duplicate of", joinNonEmpty([]string{item.DuplicateOf, item.DuplicateReason}, ": "))
 		line("event", item.EventID)

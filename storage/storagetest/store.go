@@ -235,7 +235,7 @@ func anItem(feedID, key string) storage.Item {
 		URL: "https://example.org/" + key + "?a=1&b=2", Title: "Title of " + key, HTML: "<p>Text of <b>" + key + "</b></p>",
 		Excerpt: "Text of " + key, Author: "Ann", Language: "en",
 		Images: []string{"https://example.org/1.png?w=1&h=2", "https://example.org/2.png"}, Tags: []string{"go", ""},
-		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a=1&b=2", Type: "audio/mpeg", Length: 5 << 30}, {URL: "https://example.org/2"}},
+		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a=1&b=2", Type: "audio/mpeg", Length: 5 << 30}, {URL: "https://example.org/2", Player: "Vimeo", Title: "A <talk>"}},
 		Comments:   "https://example.org/" + key + "#comments", Source: "Another <feed>",
 		Published: day.Add(-time.Hour), Assumed: "", Updated: day.Add(-time.Minute), FirstSeen: day,
 		Spam: true, Categories: []string{"software", "hardware"}, Topics: []string{"sqlite"}, Reasons: []string{`"sqlite" in the title`},

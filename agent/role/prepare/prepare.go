@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"feedmesh/classify/language"
 	"feedmesh/classify/near"
 	"feedmesh/classify/text"
+	"feedmesh/classify/text/player"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -53,18 +55,32 @@ func (p *preparer) Receive(ctx context.Context, task subjects.Prepare) error {
 	if p.rules != nil {
 		rules = p.rules()
 	}
+	texts := make([]string, len(task.Entries))
 	for i, e := range task.Entries {
-		items[i] = prepare(rules, document, e)
+		items[i], texts[i] = prepare(rules, document, e)
 	}
+	setLanguages(items, texts, document.Language, task.Entries)
 	return work.PublishParts(ctx, p.out, subjects.ClassifyQueue, document, items, func(d subjects.Document, items []storage.Item) subjects.Classify {
 		return subjects.Classify{Document: d, Items: items}
 	})
 }
 
-// prepare makes an item from an entry.
-func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.Item {
+// setLanguages sets the languages of a document's items; texts are their plain texts. The prior of an entry
+// that declares no language is that of its document. If this declares none either, it is the language of most
+// items of the document that are long enough.
+func setLanguages(items []storage.Item, texts []string, declared string, entries []subjects.Entry) {
+	if declared == "" && len(items) > 1 {
+		declared = language.Majority(texts)
+	}
+	for i, e := range entries {
+		items[i].Language, _ = language.Detect(texts[i], cmp.Or(language.Normalize(e.Language), declared))
+	}
+}
+
+// prepare makes an item, without its language, and its plain text from an entry.
+func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) (item storage.Item, plain string) {
 	base := work.BaseOf(d)
-	item := storage.Item{
+	item = storage.Item{
 		ID:     storage.ItemID(d.FeedID, e.Key),
 		FeedID: d.FeedID, Key: e.Key, Hash: e.Hash,
 		URL:       rules.CleanLink(work.Link(d, e)),
@@ -78,7 +94,7 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 	}
 	cleaned := rules.Clean(e.HTML, base, d.URL)
 	item.HTML, item.Images = cleaned.HTML, cleaned.Images
-	if image := rules.ImageURL(e.Image, base); image != "" && len(item.Images) == 0 {
+	if image := cmp.Or(rules.ImageURL(e.Image, base), pictureOf(cleaned.Media)); image != "" && len(item.Images) == 0 {
 		item.Images = []string{image}
 	}
 	item.Excerpt = text.Excerpt(cleaned.Text, maxExcerpt)
@@ -96,14 +112,38 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.I
 	item.Published, item.Assumed = published(e, d.Fetched)
 	item.Updated = plausible(e.Updated, d.Fetched)
 	item.Comments, item.Source = work.Absolute(base, e.Comments), text.Title(e.Source, work.MaxTitle)
-	for _, file := range e.Enclosures {
-		if file.URL = work.Absolute(base, file.URL); file.URL != "" {
-			item.Enclosures = append(item.Enclosures, storage.Enclosure(file))
+	item.Enclosures = enclosures(base, e, cleaned.Media)
+	item.TextHash = near.TextHash(item.Title, cleaned.Text)
+	return item, item.Title + "\n" + cleaned.Text
+}
+
+// enclosures returns the entry's files, then the media embedded in its content.
+func enclosures(base *url.URL, e subjects.Entry, embedded []text.Media) []storage.Enclosure {
+	var all []storage.Enclosure
+	add := func(added storage.Enclosure) {
+		same := func(e storage.Enclosure) bool { return e.URL == added.URL }
+		if added.URL != "" && !slices.ContainsFunc(all, same) {
+			all = append(all, added)
 		}
 	}
-	item.Language, _ = language.Detect(item.Title+"\n"+cleaned.Text, cmp.Or(language.Normalize(e.Language), d.Language))
-	item.TextHash = near.TextHash(item.Title, cleaned.Text)
-	return item
+	for _, file := range e.Enclosures {
+		m, _ := player.Of(file.URL)
+		add(storage.Enclosure{URL: work.Absolute(base, cmp.Or(m.Page, file.URL)), Type: file.Type, Length: file.Length, Player: m.Site})
+	}
+	for _, m := range embedded {
+		add(storage.Enclosure{URL: m.URL, Type: m.Type, Player: m.Player, Title: m.Title})
+	}
+	return all
+}
+
+// pictureOf returns the first picture of embedded media, or "".
+func pictureOf(media []text.Media) string {
+	for _, m := range media {
+		if m.Picture != "" {
+			return m.Picture
+		}
+	}
+	return ""
 }
 
 // published returns the publication date of an entry. If the entry has no plausible date, it returns the

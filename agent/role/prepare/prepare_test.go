@@ -10,6 +10,7 @@ import (
 
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/role/work/worktest"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -172,6 +173,22 @@ func TestPrepare_FeedLanguageIsAHint(t *testing.T) {
 	}
 }
 
+func TestPrepare_LanguageOfUndeclaredFeedIsThatOfItsItems(t *testing.T) {
+	d := blogDocument()
+	d.Language = ""
+	long := "<p>Wir haben die Datenbank auf neue Server umgezogen, und das ging ohne eine einzige Unterbrechung.</p>"
+	got := prepared(t, d, subjects.Entry{Title: "Umzug", HTML: long}, subjects.Entry{Title: "Kubernetes 1.30"},
+		subjects.Entry{Title: "Rust 1.80", Language: "fr"})
+	for i, want := range []string{"de", "de", "fr"} {
+		if got.Items[i].Language != want {
+			t.Errorf("%q: got %q, want %q", got.Items[i].Title, got.Items[i].Language, want)
+		}
+	}
+	if got.Document.Language != "" {
+		t.Errorf("got document in %q, want undeclared", got.Document.Language)
+	}
+}
+
 // hostile are strings of hostile feeds.
 var hostile = []string{
 	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", `"><svg onload=alert(1)>`, "<a href='java\tscript:alert(1)'>x</a>",
@@ -257,5 +274,40 @@ func TestPrepare_IsIdempotent(t *testing.T) {
 	}
 	if first.Receipt != blogDocument().Receipt {
 		t.Errorf("got receipt %+v, want the receipt of the document", first.Receipt)
+	}
+}
+
+// Links of an entry are for all readers: the user and the query of the document's address are not.
+func TestPrepare_LinksHideTheAddressOfTheFeed(t *testing.T) {
+	d := subjects.Document{}
+	d.URL = "https://user:PrivateKey1@host.example/feed?key=PrivateKey1"
+	for _, link := range []string{"/post", "post", "?id=1", "#c1", "https://host.example/feed?key=PrivateKey1#c1", "https://user:PrivateKey1@host.example/feed?key=PrivateKey1"} {
+		item, _ := prepare(text.Default(), d, subjects.Entry{Key: "1", Link: link, HTML: `<a href="#note">1</a> <img src="/i.png" width="90" height="90">`})
+		if all := fmt.Sprintf("%+v", item); strings.Contains(all, "PrivateKey1") {
+			t.Errorf("%s: got %s", link, all)
+		}
+	}
+}
+
+// TestPrepare_EmbeddedMediaAreEnclosures: files of the feed precede the media of the content; the player is known
+// for both, and a still of the video is the picture of an item without one.
+func TestPrepare_EmbeddedMediaAreEnclosures(t *testing.T) {
+	got := prepared(t, blogDocument(), subjects.Entry{
+		HTML:       `<p>a</p><iframe src="https://www.youtube.com/embed/dQw4w9WgXcQ" title="A talk"></iframe><audio src="/b.mp3"></audio><video src="/c.mp4"></video>`,
+		Enclosures: []subjects.Enclosure{{URL: "https://www.blog.example/b.mp3", Type: "audio/mpeg", Length: 7}, {URL: "https://www.youtube.com/v/abc-123?version=3", Type: "application/x-shockwave-flash"}},
+	}, subjects.Entry{HTML: `<img src="/i.png"><iframe src="https://www.youtube.com/embed/dQw4w9WgXcQ"></iframe>`}).Items
+	want := []storage.Enclosure{
+		{URL: "https://www.blog.example/b.mp3", Type: "audio/mpeg", Length: 7},
+		{URL: "https://www.youtube.com/watch?v=abc-123", Type: "application/x-shockwave-flash", Player: "YouTube"},
+		{URL: "https://www.youtube.com/watch?v=dQw4w9WgXcQ", Type: "video", Player: "YouTube", Title: "A talk"},
+		{URL: "https://www.blog.example/c.mp4", Type: "video/mp4"},
+	}
+	if !reflect.DeepEqual(got[0].Enclosures, want) {
+		t.Errorf("got %+v, want %+v", got[0].Enclosures, want)
+	}
+	for i, picture := range []string{"https://i.ytimg.com/vi/dQw4w9WgXcQ/hqdefault.jpg", "https://www.blog.example/i.png"} {
+		if !reflect.DeepEqual(got[i].Images, []string{picture}) {
+			t.Errorf("item %d: got pictures %q, want %q", i, got[i].Images, picture)
+		}
 	}
 }

@@ -74,6 +74,7 @@ const (
 // An enclosure is a file attached to an item.
 type enclosure struct {
 	URL  string
+	Name string
 	Type string
 }
 
@@ -217,7 +218,7 @@ func (c itemPages) view(item wire.ItemView) itemPage {
 	p.Topics = linksOf(item.Topics, func(name string) string { return state{"topic": name}.URL() })
 	for _, e := range item.Enclosures {
 		if address := storage.WebURL(e.URL); address != "" {
-			p.Enclosures = append(p.Enclosures, enclosure{address, e.Type})
+			p.Enclosures = append(p.Enclosures, enclosure{address, cmp.Or(e.Title, address), strings.TrimPrefix(e.Player+" "+e.Type, " ")})
 		}
 	}
 	if item.DuplicateOf != "" {

@@ -76,7 +76,7 @@ func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
 	source := newSite(t)
 	source.item(t, "f", storage.Item{
 		ID: "i", Comments: "https://a.example/talk?a=1&b=2", Source: evil,
-		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2"}},
+		Enclosures: []storage.Enclosure{{URL: "https://a.example/1.mp3", Type: evil}, {URL: "javascript:alert(1)"}, {URL: "https://a.example/2", Type: "video", Player: "Vimeo", Title: "The talk"}},
 	})
 	doc := parse(t, body(t, serve(source, "GET", "/items/i")))
 	var links []string
@@ -90,6 +90,8 @@ func TestItemPage_ShowsEnclosuresAndComments(t *testing.T) {
 	}
 	if page := words(doc); strings.Count(page, evil) != 2 {
 		t.Errorf("got %s, want the source and the type of a file as they are", page)
+	} else if !strings.Contains(page, "The talk (Vimeo video)") {
+		t.Errorf("got %s, want the title and the player of the video", page)
 	}
 }
 

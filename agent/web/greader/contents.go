@@ -155,7 +155,7 @@ func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedIt
 		c.Canonical, c.Alternate = []link{{Href: address}}, []link{{Href: address, Type: "text/html"}}
 	}
 	for _, e := range i.Enclosures {
-		if address := storage.WebURL(e.URL); address != "" {
+		if address := storage.WebURL(e.URL); address != "" && e.Player == "" { // programs download enclosures
 			c.Enclosure = append(c.Enclosure, link{address, e.Type, e.Length})
 		}
 	}

@@ -159,7 +159,7 @@ func TestStreamContents_ReturnsTheCompleteItem(t *testing.T) {
 	item := storage.Item{
 		ID: storage.ItemID(w.a, "odd"), FeedID: w.a, Key: "odd", Hash: "1", Title: `<script>alert("1")</script> & &lt;b> &#60;i`, Author: "<img src=x onerror=alert(1)>",
 		URL: "javascript:alert(1)", HTML: "<p>x]]></p>", Published: now, FirstSeen: now, Updated: now.Add(time.Hour),
-		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3", Type: "audio/mpeg", Length: 7}, {URL: "data:text/html,x"}},
+		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3", Type: "audio/mpeg", Length: 7}, {URL: "data:text/html,x"}, {URL: "https://example.org/page", Type: "video", Player: "Vimeo"}},
 	}
 	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.a, Items: []storage.Item{item}}); err != nil {
 		t.Fatal(err)

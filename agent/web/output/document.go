@@ -48,7 +48,7 @@ func entryOf(i storage.Item, feed string) entry {
 		}
 	}
 	for _, file := range i.Enclosures {
-		if file.URL = storage.WebURL(file.URL); file.URL != "" {
+		if file.URL = storage.WebURL(file.URL); file.URL != "" && file.Player == "" { // programs download enclosures
 			e.Enclosures = append(e.Enclosures, file)
 		}
 	}

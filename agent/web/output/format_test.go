@@ -42,7 +42,7 @@ func aDocument(text string) document {
 	d.add(entryOf(storage.Item{
 		ID: "item-1", URL: "https://example.org/?a=1&b=" + url.QueryEscape(text), Title: "Title " + text, Author: "Ann " + text, Excerpt: text,
 		HTML: "<p>Text ]]> &amp; <b>more</b></p>", Published: day, FirstSeen: day, Updated: day.Add(time.Hour), Tags: []string{text, "go"}, Categories: []string{"software"},
-		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a&b", Type: "audio/mpeg" + text, Length: 5 << 30}, {URL: "https://example.org/2"}, {URL: "javascript:alert(1)"}},
+		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a&b", Type: "audio/mpeg" + text, Length: 5 << 30}, {URL: "https://example.org/2"}, {URL: "javascript:alert(1)"}, {URL: "https://example.org/page", Type: "video", Player: "Vimeo"}},
 	}, "A feed"))
 	d.add(entryOf(storage.Item{ID: "item-2", URL: text, Published: day.Add(-time.Hour), FirstSeen: day.Add(-time.Hour)}, ""))
 	return d
