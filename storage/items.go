@@ -50,7 +50,7 @@ type Item struct {
 	Source     string      `json:"source,omitempty"`     // title of the feed that this feed copied it from
 	Enclosures []Enclosure `json:"enclosures,omitempty"` // attached files, in the publisher's order
 	Published  time.Time   `json:"published"`            // at most one day after FirstSeen
-	Assumed    string      `json:"assumed,omitempty"`    // reason why Published is FirstSeen: "missing", "unreadable", "future"
+	Assumed    string      `json:"assumed,omitempty"`    // reason why Published is not the feed's date: "missing", "unreadable", "future"; see [Item.Time]
 	Updated    time.Time   `json:"updated,omitzero"`
 	FirstSeen  time.Time   `json:"first_seen"`       // time of the first fetch
 	Changed    time.Time   `json:"changed,omitzero"` // set by the store; differs after every stored change

@@ -128,9 +128,10 @@ type Parse struct {
 	Receipt
 	URL         string `json:"url"` // final address, after redirects
 	ContentType string `json:"content_type,omitempty"`
-	Hub         string `json:"hub,omitempty"`  // from the HTTP header; takes precedence over the document's own
-	Self        string `json:"self,omitempty"` // likewise
-	Body        []byte `json:"body"`           // gzip
+	Hub         string `json:"hub,omitempty"`   // from the HTTP header; takes precedence over the document's own
+	Self        string `json:"self,omitempty"`  // likewise
+	Known       bool   `json:"known,omitempty"` // an earlier document of the feed was parsed
+	Body        []byte `json:"body"`            // gzip
 }
 
 // Document is the metadata of a parsed document.
@@ -144,7 +145,9 @@ type Document struct {
 	Dates    []int64 `json:"dates,omitempty"` // dates of its newest entries, Unix seconds, at most MaxDates
 	Hints    *Hints  `json:"hints,omitempty"`
 
-	Malformed string `json:"malformed,omitempty"` // repaired errors, as text
+	Malformed string `json:"malformed,omitempty"` // entries left out and repaired errors, as text
+
+	Undated time.Time `json:"undated,omitzero"` // publication date of entries without one; zero: the time of the fetch
 
 	// From the store's record of the feed.
 

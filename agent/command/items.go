@@ -8,6 +8,7 @@ import (
 
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
+	"feedmesh/storage"
 )
 
 // An itemsCommand groups the commands about items.
@@ -40,6 +41,22 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 	return printAnswer(ctx, p, c.query, wire.GetItem, wire.ByID{ID: c.ID}, func(pg *page, item wire.ItemView) { showItem(pg, item, time.Now()) })
 }
 
+// published formats the publication date of an item, or the time first seen if its age is unknown.
+func published(i storage.Item, now time.Time) string {
+	if i.IsBackdated() {
+		return ago(i.FirstSeen, now)
+	}
+	return ago(i.Published, now)
+}
+
+// publishedBrief formats the date that an item states, or the time first seen if it states none.
+func publishedBrief(i wire.ItemBrief, now time.Time) string {
+	if i.Published.IsZero() {
+		return ago(i.Seen, now)
+	}
+	return ago(i.Published, now)
+}
+
 func showItem(pg *page, item wire.ItemView, now time.Time) {
 	pg.printf("%v\n\n", pg.strong(item.Title))
 	pg.fields(func(line func(name, value string)) {
@@ -47,11 +64,11 @@ func showItem(pg *page, item wire.ItemView, now time.Time) {
 		line("feed id", item.FeedID)
 		line("url", item.URL)
 		line("author", item.Author)
-		published := ago(item.Published, now)
+		date := published(item.Item, now)
 		if item.Assumed != "" {
-			published += " (time first seen; the feed's date is " + item.Assumed + ")"
+			date += " (time first seen; the feed's date is " + item.Assumed + ")"
 		}
-		line("published", published)
+		line("published", date)
 		line("first seen", ago(item.FirstSeen, now))
 		line("language", item.Language)
 		line("categories", strings.Join(item.Categories, ", "))
@@ -107,7 +124,7 @@ func (c *duplicatesCommand) Run(ctx context.Context, p *program) error {
 
 func showDuplicates(pg *page, found wire.Duplicates, now time.Time) {
 	show := func(i wire.ItemBrief) {
-		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, i.FeedTitle, ago(i.Seen, now), i.URL}, " · "))
+		pg.printf("%v\n  %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, i.FeedTitle, publishedBrief(i, now), i.URL}, " · "))
 		switch {
 		case i.DuplicateBy == "hand":
 			pg.printf("  %s\n", i.DuplicateWhy)

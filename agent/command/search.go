@@ -123,7 +123,7 @@ func showFound(pg *page, found wire.SearchResults, now time.Time) {
 			pg.printf("\n")
 		}
 		pg.printf("%v\n", pg.spans(item.TitleSpans))
-		about := []string{item.FeedTitle, ago(item.Published, now), item.Language, strings.Join(item.Categories, ", ")}
+		about := []string{item.FeedTitle, published(item.Item, now), item.Language, strings.Join(item.Categories, ", ")}
 		pg.printf("  %s\n", joinNonEmpty(about, " · "))
 		if passage := pg.spans(item.TextSpans); passage != "" {
 			pg.printf("  %v\n", passage)

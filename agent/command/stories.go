@@ -183,7 +183,7 @@ func publisherNames(list []wire.Publisher) (names []string) {
 }
 
 func showStoryItem(pg *page, i wire.StoryItem, now time.Time) {
-	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, ago(i.Seen, now), i.URL}, " · "))
+	pg.printf("  %v\n    %s\n", pg.strong(i.Title), joinNonEmpty([]string{i.Publisher, publishedBrief(i.ItemBrief, now), i.URL}, " · "))
 	if i.StoryWhy != "" {
 		pg.printf("    reason: %s\n", i.StoryWhy)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nuid"
 
@@ -59,9 +60,13 @@ func (c *core) viewOf(ctx context.Context, i storage.Item) wire.ItemView {
 
 // briefOf returns an item without its text.
 func briefOf(i storage.Item, titles func(feedID string) string) wire.ItemBrief {
+	published := i.Published
+	if i.Assumed != "" {
+		published = time.Time{}
+	}
 	return wire.ItemBrief{
 		ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: titles(i.FeedID), Publisher: publisher(i, titles),
-		Language: i.Language, Seen: i.FirstSeen, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryReason,
+		Language: i.Language, Seen: i.FirstSeen, Published: published, Spam: i.Spam, StoryID: i.StoryID, EventID: i.EventID, StoryWhy: i.StoryReason,
 		DuplicateOf: i.DuplicateOf, DuplicateBy: i.DuplicateBy, DuplicateScore: i.DuplicateScore, DuplicateWhy: i.DuplicateReason,
 	}
 }

@@ -59,7 +59,7 @@ type ItemView struct {
 
 // Similar are items with content similar to one item.
 type Similar struct {
-	Items []FoundItem `json:"items" doc:"Most similar first; no items of its own story, and one of each other story."`
+	Items []FoundItem `json:"items" doc:"Items of its language first, then the most similar; no items of its own story, and one of each other story."`
 }
 
 // An ItemBrief is an item without its text.
@@ -72,6 +72,7 @@ type ItemBrief struct {
 	Publisher string    `json:"publisher"`
 	Language  string    `json:"language,omitempty"`
 	Seen      time.Time `json:"seen" doc:"When it was first fetched."`
+	Published time.Time `json:"published,omitzero" doc:"The date that its publisher states; absent without one."`
 	Spam      bool      `json:"spam,omitempty"`
 	StoryID   string    `json:"story_id,omitempty"`
 	EventID   string    `json:"event_id,omitempty"`

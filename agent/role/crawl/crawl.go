@@ -159,7 +159,7 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	} else {
 		o.Outcome = subjects.Fetched
 		if err := report.addDocument(ctx, subjects.Parse{
-			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body,
+			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body, Known: t.BodyHash != "",
 		}); err != nil {
 			return o, err
 		}

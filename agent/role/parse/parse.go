@@ -86,8 +86,13 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		// The next poll must fetch the document again for the other entries.
 		document.ETag, document.LastModified, document.BodyHash = "", "", ""
 	}
-	if document, err = p.addFeed(ctx, document); err != nil {
+	stored, err := p.storedFeed(ctx, task.FeedID)
+	if err != nil {
 		return err
+	}
+	document.FeedTags, document.FeedCategories, document.SpamThreshold = stored.Tags, stored.Categories, stored.SpamThreshold
+	if stored.Items == 0 && !task.Known && !task.Pushed() { // a push announces news
+		document.Undated = undated(dates(parsed.Entries), task.Fetched)
 	}
 	if p.fullText.isEnabled(ctx, document) {
 		return work.PublishParts(ctx, p.out, subjects.PageQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
@@ -141,15 +146,30 @@ func (p *parser) newEntries(ctx context.Context, feedID string, entries []feed.E
 	return news, nil
 }
 
-// addFeed adds the stored properties of the document's feed. For a removed feed it adds none, and the store
+// storedFeed returns the store's record of a feed. For a removed feed it returns the zero Feed, and the store
 // will reject the items.
-func (p *parser) addFeed(ctx context.Context, d subjects.Document) (subjects.Document, error) {
-	f, err := p.feeds.Feed(ctx, d.FeedID)
+func (p *parser) storedFeed(ctx context.Context, id string) (storage.Feed, error) {
+	f, err := p.feeds.Feed(ctx, id)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return d, fmt.Errorf("look up feed %s: %w", d.FeedID, err)
+		return f, fmt.Errorf("look up feed %s: %w", id, err)
 	}
-	d.FeedTags, d.FeedCategories, d.SpamThreshold = f.Tags, f.Categories, f.SpamThreshold
-	return d, nil
+	return f, nil
+}
+
+// firstEntryYear is the earliest year of a plausible date.
+const firstEntryYear = 1990
+
+// undated returns the publication date of entries without a date in the first document of a feed. They may be of any
+// age: pages such as "About" are as old as the site. A year before the fetch, or the date of the oldest entry if that is
+// earlier, lists them after the news and after the feed's dated entries.
+func undated(dates []time.Time, fetched time.Time) time.Time {
+	at := fetched.AddDate(-1, 0, 0)
+	for _, d := range dates {
+		if d.Year() >= firstEntryYear && d.Before(at) {
+			at = d
+		}
+	}
+	return at.UTC().Truncate(time.Microsecond)
 }
 
 // fitMessage returns as many entries as one message can carry, from the first on, and whether these are all.

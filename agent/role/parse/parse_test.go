@@ -3,8 +3,10 @@ package parse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -77,6 +79,48 @@ func TestParse_PassesNewAndChangedEntries(t *testing.T) {
 	receive(worktest.RSS("", worktest.Plainly))
 	if o := worktest.Only(t, out, subjects.ObserveQueue).Observations[0]; o.Outcome != subjects.Nothing || o.ETag != `"1"` || o.Rate != 0 {
 		t.Errorf("got %+v for a feed without entries, want outcome nothing", o)
+	}
+}
+
+// Entries without a date may be old in the first document of a feed; later they are news.
+func TestParse_DateOfUndatedEntries(t *testing.T) {
+	const item = "<item><title>%s</title><link>http://blog.example/%[1]s</link>%s</item>"
+	body := func(items ...string) string {
+		return `<rss version="2.0"><channel><title>Blog</title>` + strings.Join(items, "") + "</channel></rss>"
+	}
+	about, old := fmt.Sprintf(item, "about", ""), fmt.Sprintf(item, "old", "<pubDate>Mon, 05 Mar 2012 10:00:00 GMT</pubDate>")
+	beforeFeeds := fmt.Sprintf(item, "zero", "<pubDate>Mon, 01 Jan 0001 00:00:00 +0000</pubDate>")
+	store := worktest.StoreWith(t, worktest.Blog)
+	p, out := parserOf(store)
+	for _, test := range []struct {
+		body   string
+		pushed bool
+		known  bool // an empty document came before
+		want   time.Time
+	}{
+		{body(about), true, false, time.Time{}},
+		{body(about), false, true, time.Time{}},
+		{body(about, beforeFeeds), false, false, worktest.Noon.AddDate(-1, 0, 0)},
+		{body(about, old), false, false, time.Date(2012, 3, 5, 10, 0, 0, 0, time.UTC)},
+	} {
+		task := worktest.ParseTask(t, test.body)
+		task.Known = test.known
+		if test.pushed {
+			task.Receipt = subjects.PushReceipt(task.FeedID, task.BodyHash, task.Size, task.Fetched)
+		}
+		if err := p.Receive(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+		if got := worktest.Only(t, out, subjects.PrepareQueue); !got.Undated.Equal(test.want) {
+			t.Errorf("%s, pushed %t: undated entries are of %v, want %v", test.body, test.pushed, got.Undated, test.want)
+		}
+	}
+	storeEntries(t, store, []subjects.Entry{{Key: "x", Hash: "1"}})
+	if err := p.Receive(t.Context(), worktest.ParseTask(t, body(about))); err != nil {
+		t.Fatal(err)
+	}
+	if got := worktest.Only(t, out, subjects.PrepareQueue); !got.Undated.IsZero() {
+		t.Errorf("undated entries of a feed with items are of %v, want the time of the fetch", got.Undated)
 	}
 }
 

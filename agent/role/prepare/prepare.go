@@ -109,7 +109,7 @@ func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) (item sto
 			item.Tags = append(item.Tags, tag)
 		}
 	}
-	item.Published, item.Assumed = published(e, d.Fetched)
+	item.Published, item.Assumed = published(e, d)
 	item.Updated = plausible(e.Updated, d.Fetched)
 	item.Comments, item.Source = work.Absolute(base, e.Comments), text.Title(e.Source, work.MaxTitle)
 	item.Enclosures = enclosures(base, e, cleaned.Media)
@@ -147,21 +147,27 @@ func pictureOf(media []text.Media) string {
 }
 
 // published returns the publication date of an entry. If the entry has no plausible date, it returns the
-// fetch time and the reason.
-func published(e subjects.Entry, fetched time.Time) (at time.Time, assumed string) {
+// date of the document's undated entries, or the fetch time, and the reason.
+func published(e subjects.Entry, d subjects.Document) (at time.Time, assumed string) {
 	date := e.Published
 	if date.IsZero() {
 		date = e.Updated
 	}
-	switch at = plausible(date, fetched); {
+	at = plausible(date, d.Fetched)
+	switch {
 	case !at.IsZero():
 		return at, ""
-	case date.After(fetched):
-		return fetched, "future"
+	case date.After(d.Fetched):
+		assumed = "future"
 	case !date.IsZero(), e.Dated != "":
-		return fetched, "unreadable"
+		assumed = "unreadable"
+	default:
+		assumed = "missing"
 	}
-	return fetched, "missing"
+	if d.Undated.IsZero() || d.Undated.After(d.Fetched) {
+		return d.Fetched, assumed
+	}
+	return d.Undated, assumed
 }
 
 // plausible returns a date at the store's resolution, or zero if it is implausible: further in the future

@@ -66,6 +66,25 @@ func TestPrepare_Dates(t *testing.T) {
 	}
 }
 
+func TestPrepare_EntriesWithoutDateInTheFirstDocument(t *testing.T) {
+	d, lastYear := blogDocument(), worktest.Noon.AddDate(-1, 0, 0)
+	d.Undated = lastYear
+	dated := subjects.Entry{Key: "c", Published: worktest.Noon.AddDate(0, 0, -3)}
+	items := prepared(t, d, subjects.Entry{Key: "a"}, subjects.Entry{Key: "b", Dated: "0001-01-01"}, dated).Items
+	for i, want := range []struct {
+		at      time.Time
+		assumed string
+	}{{lastYear, "missing"}, {lastYear, "unreadable"}, {dated.Published, ""}} {
+		if got := items[i]; !got.Published.Equal(want.at) || got.Assumed != want.assumed || !got.FirstSeen.Equal(worktest.Noon) {
+			t.Errorf("entry %d: got %v (%s), first seen %v; want %v (%s)", i, got.Published, got.Assumed, got.FirstSeen, want.at, want.assumed)
+		}
+	}
+	d.Undated = worktest.Noon.Add(time.Hour)
+	if got := prepared(t, d, subjects.Entry{}).Items[0]; !got.Published.Equal(worktest.Noon) {
+		t.Errorf("got %v with a time of undated entries after the fetch, want the fetch", got.Published)
+	}
+}
+
 func TestPrepare_Links(t *testing.T) {
 	long := "http://x.example/" + strings.Repeat("a", storage.MaxURL)
 	for _, test := range []struct{ link, guid, want string }{

@@ -34,7 +34,7 @@ type itemPage struct {
 	Content         template.HTML
 	Excerpt         string // shown if there is no content
 	Published       *timestamp
-	Assumed         string // reason why Published is the time first seen
+	Assumed         string // explanation of the date if Published is the time first seen, or empty
 	Updated         *timestamp
 	FirstSeen       *timestamp
 	Revision        int
@@ -79,9 +79,29 @@ type enclosure struct {
 }
 
 var assumptions = map[string]string{
-	"missing":    "the feed gives no date, so the time first seen is used",
-	"unreadable": "the feed's date cannot be read, so the time first seen is used",
-	"future":     "the feed's date is in the future, so the time first seen is used",
+	"missing":    "the feed gives no date",
+	"unreadable": "the feed's date cannot be read",
+	"future":     "the feed's date is in the future",
+}
+
+// assumption explains the date of an item that states none, or is empty.
+func assumption(i storage.Item) string {
+	switch why := assumptions[i.Assumed]; {
+	case why == "":
+		return ""
+	case i.IsBackdated():
+		return why + ", and its first document may list old items, so it is not listed as new"
+	default:
+		return why + ", so the time first seen is used"
+	}
+}
+
+// statedOrSeen returns the publication date of an item, or the time first seen if its age is unknown.
+func statedOrSeen(i storage.Item) time.Time {
+	if i.IsBackdated() {
+		return i.FirstSeen
+	}
+	return i.Published
 }
 
 var duplicateReasons = map[string]string{
@@ -199,8 +219,8 @@ func (c itemPages) view(item wire.ItemView) itemPage {
 		Host:        host(item.URL),
 		Content:     content(item.HTML),
 		Excerpt:     item.Excerpt,
-		Published:   newTimestamp(item.Published, now),
-		Assumed:     assumptions[item.Assumed],
+		Published:   newTimestamp(statedOrSeen(item.Item), now),
+		Assumed:     assumption(item.Item),
 		Updated:     newTimestamp(item.Updated, now),
 		FirstSeen:   newTimestamp(item.FirstSeen, now),
 		Revision:    item.Revision,
@@ -262,7 +282,7 @@ func (p *itemPage) addSimilar(found []wire.FoundItem, now time.Time) {
 	for _, i := range found {
 		row := itemRow{
 			ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
-			Publisher: cmp.Or(host(i.URL), i.FeedTitle), Seen: newTimestamp(i.Published, now),
+			Publisher: cmp.Or(host(i.URL), i.FeedTitle), At: newTimestamp(statedOrSeen(i.Item), now), FirstSeen: i.Assumed != "",
 		}
 		if !listed[row.URL] {
 			p.Similar = append(p.Similar, row)

@@ -223,7 +223,7 @@ func (s state) result(item wire.FoundItem, now time.Time) result {
 		Language:  language(item.Language),
 		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: s.with("feed", item.FeedID).URL()},
 		Host:      host(item.URL),
-		Published: newTimestamp(item.Published, now),
+		Published: newTimestamp(statedOrSeen(item.Item), now),
 		Assumed:   item.Assumed != "",
 	}
 	if len(r.Title) == 0 {

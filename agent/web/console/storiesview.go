@@ -58,7 +58,8 @@ type itemRow struct {
 	Original   string // web URL of the item, or empty
 	Publisher  string
 	Feed       string
-	Seen       *timestamp
+	At         *timestamp // when it was published, or first seen if FirstSeen
+	FirstSeen  bool
 	Reason     string // reason for its event, or why it is a duplicate
 	Spam       bool
 	Duplicates []itemRow
@@ -141,9 +142,13 @@ func eventOf(number int, e wire.StoryEvent, s wire.StoryView, now time.Time) eve
 }
 
 func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
+	at := i.Published
+	if at.IsZero() {
+		at = i.Seen
+	}
 	row := itemRow{
 		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
-		Publisher: i.Publisher, Feed: i.FeedTitle, Seen: newTimestamp(i.Seen, now), Spam: i.Spam,
+		Publisher: i.Publisher, Feed: i.FeedTitle, At: newTimestamp(at, now), FirstSeen: i.Published.IsZero(), Spam: i.Spam,
 	}
 	if i.StoryWhy != "" {
 		row.Reason = "Reason: " + i.StoryWhy + "."
