@@ -51,9 +51,20 @@ func (b *Burst) Add(relevant, all int, usual float64) (starts, ends bool) {
 	if b.Wild >= b.Calm {
 		b.Recent = 0
 	}
+	b.count(relevant, all)
+	return b.On && !was, was && !b.On
+}
+
+// Learn adds a bin to the usual rate only, while too little of the past is known to detect a burst.
+func (b *Burst) Learn(relevant, all int) {
+	b.Bins++
+	b.count(relevant, all)
+}
+
+// count adds a bin to the usual rate.
+func (b *Burst) count(relevant, all int) {
 	keep := math.Exp2(-float64(BurstBin) / float64(time.Hour) / burstHalf)
 	b.Relevant, b.All = keep*b.Relevant+float64(relevant), keep*b.All+float64(all)
-	return b.On && !was, was && !b.On
 }
 
 // binCost returns the negative log-likelihood of r of d. It omits the binomial coefficient, which is equal in

@@ -14,7 +14,7 @@ func FuzzClusters(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 0, 2, 66, 6, 1, 0, 2, 250, 0, 0, 1, 2, 4, 1, 2, 5, 2, 0, 4, 1, 2, 3, 0, 0})
 	f.Add([]byte{0, 1, 1, 1, 2, 1, 1, 3, 1, 6, 1, 0, 6, 2, 0, 6, 3, 0, 4, 1, 2, 4, 2, 3, 7, 0, 0, 5, 2, 0})
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		limits := Limits{Events: 8, Items: 16, Window: 72 * time.Hour}
+		limits := Limits{Events: 8, Items: 16, Window: 72 * time.Hour, Reach: 72 * time.Hour}
 		c, now := New(Default(), limits, IDs{}), noon
 		items := make(map[string]Item) // as they were placed last
 		var order []string

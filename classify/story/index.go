@@ -14,8 +14,9 @@ type index struct {
 	born    []uint32 // by slot: number of events opened before
 	posts   postings // events per term, for terms of several events
 	logs    []float64
-	prior   int
-	events  int // events in the window
+	prior   int        // virtual events
+	common  background // terms of the virtual events
+	events  int        // events in the window
 
 	score []float32 // by slot, during a candidate search
 	found []uint32  // slots whose score is not 0
@@ -32,8 +33,8 @@ type index struct {
 	touched uint32 // a sink that keeps the compiler from removing reads
 }
 
-func newIndex(prior int) index {
-	return index{logs: []float64{0}, prior: prior}
+func newIndex(w *Weights) index {
+	return index{logs: []float64{0}, prior: w.Prior, common: w.Common.background(w.Prior)}
 }
 
 // addSlot extends the index by one event.
@@ -70,8 +71,8 @@ func (x *index) count(r row) uint32 {
 
 // idf returns the weight of a term that have events contain: the fewer, the higher. It counts events and not
 // items, so the words of a hot event keep their full weight.
-func (x *index) idf(have uint32) float64 {
-	return x.log(x.events+x.prior) - x.log(int(have)+1)
+func (x *index) idf(term, have uint32) float64 {
+	return max(0, x.log(x.events+x.prior)-x.log(int(have)+x.common.count(term)+1))
 }
 
 // vector returns the vector of the event in a slot. It is valid until the event changes.

@@ -76,7 +76,7 @@ func (c *Clusters) check(g *group) {
 	sum := 0.0
 	members := firstOf(c.eventsOf(g))
 	for _, slot := range members {
-		sum += c.similarityTo(q, c.index.vector(slot))
+		sum += c.index.compare(q, c.index.vector(slot))[AllTerms]
 	}
 	if mean := sum / float64(len(members)); mean < c.weights.SplitBelow {
 		c.splitParts(g, fmt.Sprintf("events are only %.0f %% similar", 100*mean))
@@ -100,8 +100,7 @@ func (c *Clusters) splitParts(g *group, reason string) {
 	}
 }
 
-// parts returns the connected components of events. Two events are connected if they are similar enough to
-// merge, or if a decision keeps them together.
+// parts returns the connected components of events. Two events are connected if they are similar, or if a decision keeps them together.
 func (c *Clusters) parts(slots []uint32) [][]uint32 {
 	root := make([]int, len(slots))
 	for i := range root {
@@ -114,14 +113,11 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 		}
 		return i
 	}
-	q, squares := &c.query, make([]product, len(slots))
+	q := &c.query
 	for i, a := range slots {
-		e := &c.events[a]
 		c.index.queryStored(q, c.index.vector(a))
-		squares[i] = q.square
 		for j, b := range slots[:i] {
-			f := &c.events[b]
-			if find(i) != find(j) && (c.heldTogether(a, b) || c.similarity(q.cosines(q.dot(c.index.vector(b)), squares[j])) >= c.eventThreshold(e, f)) {
+			if find(i) != find(j) && (c.heldTogether(a, b) || c.index.compare(q, c.index.vector(b))[AllTerms] >= c.connected(a, b)) {
 				root[find(i)] = find(j)
 			}
 		}
@@ -137,6 +133,14 @@ func (c *Clusters) parts(slots []uint32) [][]uint32 {
 		parts[at[r]] = append(parts[at[r]], slot)
 	}
 	return parts
+}
+
+// connected returns the cosine at which two events stay in one story.
+func (c *Clusters) connected(a, b uint32) float64 {
+	if haveTexts(&c.events[a], &c.events[b]) {
+		return c.weights.ConnectedTexts
+	}
+	return c.weights.Connected
 }
 
 // moveToOwnStory moves some events of a story to a story of their own: with their previous ID, if the merge log

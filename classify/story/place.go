@@ -17,7 +17,7 @@ func (c *Clusters) Place(item Item) Placement {
 	c.evict(0)
 	c.placed++
 	c.total++
-	if m, ok := c.member(item.DuplicateOf); ok {
+	if m, ok := c.member(item.DuplicateOf); ok && c.distance(&c.events[m.slot], item.Seen.UnixMicro()) <= c.limits.Reach {
 		c.join(m.slot, item, nil)
 		return c.placement(m.slot, Reason{By: "repeat", Score: 1})
 	}
@@ -54,64 +54,85 @@ func (c *Clusters) advance(now time.Time) {
 	}
 }
 
-// nearest returns the slot of the event that an item joins, or none.
+// nearest returns the slot of the event that an item joins, or none: of the events whose log odds reach their
+// threshold, the one that exceeds it most.
 func (c *Clusters) nearest(features *Features, item Item) (uint32, Reason) {
-	best, bestScore, bestCosine, bestThreshold := none, 0.0, 0.0, 0.0
+	best, bestOdds, bestThreshold, bestCosine := none, 0.0, 0.0, 0.0
 	q := &c.query
 	c.index.queryVector(q, features.vector)
 	for _, slot := range c.index.candidates(q) {
 		e := &c.events[slot]
-		threshold, dot := c.threshold(e, item), q.dot(c.index.vector(slot))
-		if c.score(c.atMost(q, dot, slot), e, item) < threshold {
+		model, o := c.joinModel(e, item), q.overlap(c.index.vector(slot))
+		threshold := c.tighten(e.votes) + c.faded(e, e.votes, item.Seen.UnixMicro(), maxEventAge)
+		if c.atMost(q, &o, slot, model) < threshold {
 			continue
 		}
-		similarity := q.cosines(dot, c.index.square(c.index.vector(slot)))
-		score := c.score(similarity, e, item)
-		if score >= threshold && score-threshold > bestScore-bestThreshold || best == none && score >= threshold {
-			best, bestScore, bestCosine, bestThreshold = slot, score, similarity.all, threshold
+		square := c.index.square(c.index.vector(slot))
+		evidence := c.index.evidence(q, &o, &square)
+		log := evidence.times(model)
+		if log >= threshold && (best == none || log-threshold > bestOdds-bestThreshold) {
+			best, bestOdds, bestThreshold, bestCosine = slot, log, threshold, evidence[AllTerms]
 		}
 	}
 	if best == none {
 		return none, Reason{}
 	}
-	return best, Reason{By: "near", Score: bestScore, Threshold: bestThreshold, Cosine: bestCosine, Shared: c.shared(item, features, c.index.vector(best))}
+	return best, Reason{By: "near", Score: odds(bestOdds), Threshold: odds(bestThreshold), Cosine: bestCosine, Shared: c.shared(item, features, c.index.vector(best))}
 }
 
-// score returns the similarity of an item and an event, from 0 to 1.
-func (c *Clusters) score(similarity product, e *event, item Item) float64 {
-	w := &c.weights
-	days := item.Seen.Sub(time.UnixMicro(e.last)).Hours() / 24
-	return float64(w.Cosine*similarity.all) + float64(w.Names*similarity.names) + float64(w.Time*math.Exp(-days*days/18))
+// joinModel returns the model for an item and an event: by title alone, or if both have texts.
+func (c *Clusters) joinModel(e *event, item Item) *Evidence {
+	if item.Text != "" && 2*e.texts > e.votes {
+		return &c.weights.JoinTexts
+	}
+	return &c.weights.JoinTitles
 }
 
 const (
-	// squareHolds is the number of items for which the cached square of an event's vector is valid, in
+	// squareValidity is the number of items for which the cached square of an event's vector is valid, in
 	// addition to a quarter of the number of events: idf changes slowly, and more slowly with more events.
 	squareValidity = 2000
 	cosineSlack    = 1.5 // bound on the change of a cosine in that time
 )
 
-// atMost returns an upper bound of the cosines of a query and an event, from the event's cached square. The
-// exact square reads all terms, and few candidates come near.
-func (c *Clusters) atMost(q *query, dot product, slot uint32) product {
+// atMost returns a bound of the log odds of a query and an event, from the event's cached square. The exact square
+// reads all terms, and few candidates come near.
+func (c *Clusters) atMost(q *query, o *overlap, slot uint32, model *Evidence) float64 {
 	e := &c.events[slot]
 	if e.squared == 0 || c.total-e.squared > squareValidity+c.index.events/4 {
 		e.square, e.squared = c.index.square(c.index.vector(slot)), c.total
 	}
-	p := q.cosines(dot, e.square)
-	return product{min(1, cosineSlack*p.all), min(1, cosineSlack*p.names)}
-}
-
-// threshold returns the score at which an item joins an event. It is higher for large events, which keeps events
-// from growing into each other.
-func (c *Clusters) threshold(e *event, item Item) float64 {
-	join := c.weights.Join
-	if item.Text != "" && 2*e.texts > e.votes {
-		join = c.weights.JoinText
+	evidence := c.index.evidence(q, o, &e.square)
+	for _, clue := range []Clue{AllTerms, WordTerms, PairTerms, NumberTerms, NameTerms} {
+		if model[clue] > 0 {
+			evidence[clue] = min(1, cosineSlack*evidence[clue])
+		}
 	}
-	return join + c.tighten(e.votes)
+	return evidence.times(model)
 }
 
+// A Candidate is an event that an item may join.
+type Candidate struct {
+	EventID  string
+	Evidence Evidence
+	Texts    bool // item and event have texts
+}
+
+// Candidates returns the events that an item may join, except those of which the cosine is too low. It is for training;
+// nothing changes.
+func (c *Clusters) Candidates(item Item) (list []Candidate) {
+	q := &c.query
+	c.index.queryVector(q, c.featuresOf(item).vector)
+	for _, slot := range c.index.candidates(q) {
+		if evidence := c.index.compare(q, c.index.vector(slot)); evidence[AllTerms] >= leastCosine {
+			list = append(list, Candidate{c.idOf(slot), evidence, c.joinModel(&c.events[slot], item) == &c.weights.JoinTexts})
+		}
+	}
+	return list
+}
+
+// tighten returns the log odds that an item needs in addition to join a large event, which keeps events from growing
+// into each other.
 func (c *Clusters) tighten(votes uint32) float64 {
 	if votes <= 8 {
 		return 0
@@ -119,12 +140,52 @@ func (c *Clusters) tighten(votes uint32) float64 {
 	return c.weights.Tighten * math.Log2(float64(votes)/8)
 }
 
+const (
+	// maxEventAge and maxMergeAge are the times between the beginnings of an event and an item, and of two events, from
+	// which they need more evidence.
+	maxEventAge = 22 * time.Hour
+	maxMergeAge = 10 * time.Hour
+
+	// An event has ended if its next item takes several times as long as the ones before.
+	endedAfter = 8 // mean intervals of its items
+	shortPause = 4 * time.Hour
+	longPause  = 72 * time.Hour // and of events of one item
+
+	ended    = 3.0 // log odds when a pause is so long
+	agedADay = 9.0 // log odds per day above the age, of events with agedVotes
+	maxDays  = 3.0
+	agedSize = 16 // votes of an event that loses relevance at the full rate; slow, small events lose less
+)
+
+// distance returns how long before the first or after the last item of an event a time is; 0 if it is between them.
+func (c *Clusters) distance(e *event, at int64) time.Duration {
+	return time.Duration(max(0, at-e.last, e.first-at)) * time.Microsecond
+}
+
+// faded returns the log odds that are needed in addition because an event is old, infinite beyond the limit: what is
+// said at a time belongs to what happens then. An event of many publishers ends within a day or two, one of few may go on for the whole window.
+// votes are those of all events concerned, and age is the time since its beginning from which the event is old.
+func (c *Clusters) faded(e *event, votes uint32, at int64, age time.Duration) float64 {
+	pause := longPause
+	if e.items > 1 {
+		interval := time.Duration(e.last-e.first) * time.Microsecond / time.Duration(e.items-1)
+		pause = min(max(endedAfter*interval, shortPause), longPause)
+	}
+	since := c.distance(e, at)
+	if since > c.limits.Reach {
+		return math.Inf(1)
+	}
+	days := (time.Duration(max(at-e.first, e.last-at))*time.Microsecond - age).Hours() / 24
+	days = min(max(days, 0), maxDays)
+	return float64(ended*min(1, float64(since)/float64(pause))) + float64(agedADay*days*min(1, float64(votes)/agedSize))
+}
+
 // shared returns the heaviest words that an item and an event share.
 func (c *Clusters) shared(item Item, features *Features, v packed) []string {
 	var list []weightedWord
 	for i, e := range features.vector {
 		if word := features.spots[i].of(item); word != "" && v.has(e.term) {
-			list = append(list, weightedWord{float64(e.weight) * c.index.idf(c.index.have(e.term)), word})
+			list = append(list, weightedWord{float64(e.weight) * c.index.idf(e.term, c.index.have(e.term)), word})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b weightedWord) int { return cmp.Compare(b.weight, a.weight) })

@@ -17,11 +17,11 @@ import (
 type Item struct {
 	ID          string
 	Title       string
-	Text        string // plain; may be empty
-	Language    string // ISO 639-1; may be empty
-	Host        string // of its publisher; may be empty
-	Seen        time.Time
-	DuplicateOf string // ID of the original if this item is a duplicate; else empty
+	Text        string    // plain; may be empty
+	Language    string    // ISO 639-1; may be empty
+	Host        string    // of its publisher; may be empty
+	Seen        time.Time // when it was published, or first seen if that is not known; may precede earlier items'
+	DuplicateOf string    // ID of the original if this item is a duplicate; else empty
 
 	Features *Features // precomputed terms; if nil they are extracted when needed
 }
@@ -38,11 +38,12 @@ type Limits struct {
 	Events int           // events in the window, and 1 in 200 more between passes; of the oldest the smallest is evicted
 	Items  int           // of events in the window
 	Window time.Duration // time from an event's last item until it expires
+	Reach  time.Duration // longest time between an item and the nearest one of an event that it joins, and of two events whose stories merge
 }
 
 // DefaultLimits returns bounds for one language: some 300 MB of titles alone.
 func DefaultLimits() Limits {
-	return Limits{Events: 50_000, Items: 1_000_000, Window: 72 * time.Hour}
+	return Limits{Events: 50_000, Items: 1_000_000, Window: 72 * time.Hour, Reach: 72 * time.Hour}
 }
 
 // IDs contains functions that derive IDs. A nil function returns its argument.
@@ -83,6 +84,7 @@ type Clusters struct {
 	restored  time.Time             // latest time of an item restored since the last pass
 	overrides map[string][]Override // by the ID of either event
 	changes   []Change              // for the next Tick
+	observe   func(eventID, otherID string, e MergeEvidence)
 }
 
 // none is an invalid slot.
@@ -129,7 +131,7 @@ func keyOf(id string) key { return key(maphash.String(seed, id)) }
 
 // New returns Clusters without items. It panics if a limit is not positive.
 func New(w Weights, l Limits, ids IDs) *Clusters {
-	if l.Events < 1 || l.Items < 1 || l.Window <= 0 {
+	if l.Events < 1 || l.Items < 1 || l.Window <= 0 || l.Reach <= 0 {
 		panic("story: New: limits must be positive")
 	}
 	if ids.Event == nil {
@@ -139,7 +141,7 @@ func New(w Weights, l Limits, ids IDs) *Clusters {
 		ids.Story = func(id string) string { return id }
 	}
 	return &Clusters{
-		weights: w, limits: l, ids: ids, index: newIndex(w.Prior), oldest: none, newest: none,
+		weights: w, limits: l, ids: ids, index: newIndex(&w), oldest: none, newest: none,
 		byID: make(map[key]uint32), items: make(map[key]member), stories: make(map[key]uint32), undo: make(map[uint32][]merge),
 		storyVectors: make(map[*group]packed), overrides: make(map[string][]Override),
 	}
@@ -148,9 +150,9 @@ func New(w Weights, l Limits, ids IDs) *Clusters {
 // A Reason explains why an item is in an event.
 type Reason struct {
 	By        string   // "first", "repeat", "near", "hand" or "before"
-	Score     float64  // of "near": from the threshold to 1
+	Score     float64  // of "near": probability, from the threshold to 1
 	Threshold float64  // that it passed
-	Cosine    float64  // of the words alone
+	Cosine    float64  // of all terms
 	Shared    []string // heaviest shared words, at most 5
 }
 
@@ -164,7 +166,7 @@ func (w Reason) String() string {
 	case "repeat":
 		return "duplicate of another item of the event"
 	case "near":
-		return fmt.Sprintf("similar words (%.0f %%), among them %s (score %.2f, threshold %.2f)",
+		return fmt.Sprintf("similar words (%.0f %%), among them %s (probability %.2f, threshold %.2f)",
 			100*w.Cosine, strings.Join(w.Shared, ", "), w.Score, w.Threshold)
 	}
 	return "already in the event"

@@ -141,11 +141,13 @@ func TestClusters_AreDeterministic(t *testing.T) {
 	}
 }
 
-// madeItem returns the i-th item of a stream with some 40 subjects at a time.
+// madeItem returns the i-th item of a stream with some 40 subjects at a time. Each item has three neighbouring words
+// of the six of its subject, so a subject begins as several events, which grow to have words in common.
 func madeItem(i int) Item {
-	sumWith := i/200*40 + i*7%40
+	subject, round := i/400*40+i*7%40, i%400/40
+	first := subject*6 + round*3%4
 	return itemOf(fmt.Sprint("i", i), fmt.Sprint("h", i%17),
-		fmt.Sprintf("w%d w%d w%d c%d c%d", sumWith*3+i%3, sumWith*3+(i+1)%3, sumWith*3+i%2, i%5, i%11), i)
+		fmt.Sprintf("w%d w%d w%d c%d c%d", first, first+1, first+2, i%5, i%11), i)
 }
 
 func TestTick_StoriesExpireAfterTheWindow(t *testing.T) {
@@ -167,7 +169,7 @@ func TestTick_StoriesExpireAfterTheWindow(t *testing.T) {
 }
 
 func TestClusters_MemoryIsBounded(t *testing.T) {
-	c := New(Default(), Limits{Events: 100, Items: 500, Window: 72 * time.Hour}, IDs{})
+	c := New(Default(), Limits{Events: 100, Items: 500, Window: 72 * time.Hour, Reach: 72 * time.Hour}, IDs{})
 	flood := func(i int) Item {
 		item := itemOf(fmt.Sprint("f", i), "h", "The one thing that a broken feed has to say", 0)
 		if i > 0 {
@@ -194,7 +196,7 @@ func TestClusters_MemoryIsBounded(t *testing.T) {
 }
 
 func TestPlace_EvictsTheSmallestOfTheOldest(t *testing.T) {
-	c := New(Default(), Limits{Events: 2, Items: 100, Window: 72 * time.Hour}, IDs{})
+	c := New(Default(), Limits{Events: 2, Items: 100, Window: 72 * time.Hour, Reach: 72 * time.Hour}, IDs{})
 	placeAll(c, quake...) // larger, and older
 	c.Place(rocket[0])
 	c.Place(itemOf("n", "a", "Parliament votes on pensions", 40))

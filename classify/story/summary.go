@@ -4,10 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"feedmesh/classify/stem"
 )
 
 // A SummaryLine is a sentence of a summary, and the item that contains it.
@@ -24,13 +20,16 @@ const (
 	moreLines    = 2   // sentences of other sources
 	damping      = 0.85
 	rankRounds   = 30
-	relevance    = 0.7 // lambda of MMR: weight of rank against novelty
-	tooSimilar   = 0.5 // cosine above which a sentence is redundant
+	relevance    = 0.7  // lambda of MMR: weight of rank against novelty
+	maxOverlap   = 0.25 // share of common stems above which a sentence repeats a fact of another
+	minShared    = 2    // stems of a sentence that other items share
 )
 
-// Summary returns the lead sentence of the headline item, and up to two sentences of other sources that add
-// most: those of maximal marginal relevance by TextRank. headline is the result of [Headline]. It returns nil
-// if no item has a text. Only the first sentences of a dozen items are considered.
+// Summary returns at most three sentences: the lead of the headline item, and of the other sources those that add
+// most, by maximal marginal relevance over TextRank. headline is the result of [Headline]. Each sentence can stand by
+// itself, shares at least two words with what several items report (or with the headline, if all items repeat one),
+// and repeats no fact of another. It returns nil if no sentence does. Only the first sentences of a dozen items are
+// considered.
 //
 // Sources: R. Mihalcea, P. Tarau, TextRank: bringing order into texts, 2004; J. Carbonell, J. Goldstein, The
 // use of MMR, 1998.
@@ -38,14 +37,15 @@ func Summary(items []Document, headline int) []SummaryLine {
 	if headline < 0 || headline >= len(items) {
 		return nil
 	}
-	var lead *sentence
-	var lines []SummaryLine
 	stems := lexicon{}
-	if list := sentencesOf(items[headline], stems); len(list) > 0 {
-		lead = &list[0]
-		lines = append(lines, SummaryLine{lead.text, items[headline].ItemID})
+	common := commonStems(items, headline, stems)
+	var selected []sentence
+	var lines []SummaryLine
+	list := slices.DeleteFunc(quotableSentences(items[headline], stems), func(s sentence) bool { return !common.supports(s) })
+	if len(list) > 0 {
+		selected, lines = append(selected, list[0]), append(lines, SummaryLine{list[0].text, items[headline].ItemID})
 	}
-	var list []sentence
+	list = nil
 	var from []int // the item of each
 	sources := map[string]bool{items[headline].Source: true}
 	for i, item := range items {
@@ -53,27 +53,126 @@ func Summary(items []Document, headline int) []SummaryLine {
 			continue
 		}
 		sources[item.Source] = true
-		for _, s := range sentencesOf(item, stems) {
-			list = append(list, s)
-			from = append(from, i)
+		for _, s := range quotableSentences(item, stems) {
+			if common.supports(s) {
+				list, from = append(list, s), append(from, i)
+			}
 		}
 	}
-	ranks := textRank(list)
-	selected := []sentence{}
-	if lead != nil {
-		selected = append(selected, *lead)
+	for _, at := range central(list, from, selected, moreLines) {
+		lines = append(lines, SummaryLine{list[at].text, items[from[at]].ItemID})
 	}
+	return lines
+}
+
+// Digest returns at most three sentences that summarize items about a subject: of the sentences that about accepts,
+// those of maximal marginal relevance by TextRank, each of another source. The words of the subject, which all of them
+// have, do not count. It considers the first sentences of the first dozen sources.
+func Digest(items []Document, subject string, about func(sentence string) bool) []SummaryLine {
+	stems := lexicon{}
+	var list []sentence
+	var from []int // the item of each
+	sources := map[string]bool{}
+	for i, item := range items {
+		if item.Duplicate || sources[item.Source] || len(sources) == maxSources {
+			continue
+		}
+		sources[item.Source] = true
+		expected := newSentence(subject, item.Language, stems)
+		for _, s := range quotableSentences(item, stems) {
+			if about(s.text) {
+				s.stems = slices.DeleteFunc(s.stems, func(number int) bool { return slices.Contains(expected.stems, number) })
+				list, from = append(list, s), append(from, i)
+			}
+		}
+	}
+	var lines []SummaryLine
+	for _, at := range central(list, from, nil, 1+moreLines) {
+		lines = append(lines, SummaryLine{list[at].text, items[from[at]].ItemID})
+	}
+	return lines
+}
+
+// central returns the indexes of at most limit sentences, each of another item, of maximal marginal relevance by TextRank.
+// from is the item of each sentence; selected are those that they must not repeat.
+func central(list []sentence, from []int, selected []sentence, limit int) []int {
+	ranks := textRank(list)
 	used := make(map[int]bool)
-	for range moreLines {
+	var indexes []int
+	for range limit {
 		at := marginal(list, ranks, selected, func(i int) bool { return used[from[i]] })
 		if at < 0 {
 			break
 		}
 		used[from[at]] = true
-		selected = append(selected, list[at])
-		lines = append(lines, SummaryLine{list[at].text, items[from[at]].ItemID})
+		selected, indexes = append(selected, list[at]), append(indexes, at)
 	}
-	return lines
+	return indexes
+}
+
+// A stemSet contains the numbers of stems.
+type stemSet map[int]bool
+
+// supports reports whether a sentence has enough of the words that the items of the story share.
+func (c stemSet) supports(s sentence) bool {
+	n := 0
+	for _, number := range s.stems {
+		if c[number] {
+			n++
+		}
+	}
+	return n >= minShared
+}
+
+// commonStems returns the stems that at least two of the items that are no duplicates have, and a fifth of them, in title
+// or excerpt; the headline's stems if there are less than two such items. It considers the newest 100.
+func commonStems(items []Document, headline int, stems lexicon) stemSet {
+	counts, originals := mentions(items[max(0, len(items)-maxDocuments):], stems)
+	common := stemSet{}
+	if originals < 2 {
+		for _, number := range newSentence(items[headline].Title, items[headline].Language, stems).stems {
+			common[number] = true
+		}
+		return common
+	}
+	for number, n := range counts {
+		if n >= 2 && 5*n >= originals {
+			common[number] = true
+		}
+	}
+	return common
+}
+
+// mentions returns the number of items that have each stem in title or excerpt, and the number of items, without
+// duplicates. Of a large story it reads the excerpts of the newest items only.
+func mentions(items []Document, stems lexicon) (counts map[int]int, originals int) {
+	counts = map[int]int{}
+	for _, item := range slices.Backward(items) {
+		if item.Duplicate {
+			continue
+		}
+		words := item.Title
+		if originals++; originals <= maxExcerpts {
+			words += "\n" + excerptOf(item)
+		}
+		for _, number := range newSentence(words, item.Language, stems).stems {
+			counts[number]++
+		}
+	}
+	return counts, originals
+}
+
+const (
+	maxExcerpts     = 24      // items whose excerpts are compared
+	maxExcerptBytes = 1 << 10 // of each
+)
+
+func excerptOf(item Document) string {
+	text := item.Text
+	if len(text) > maxExcerptBytes {
+		text = text[:strings.LastIndexByte(text[:maxExcerptBytes], ' ')+1]
+	}
+	return text
 }
 
 // marginal returns the index of the sentence of maximal marginal relevance, or -1.
@@ -83,12 +182,12 @@ func marginal(list []sentence, ranks []float64, selected []sentence, used func(i
 		if used(i) {
 			continue
 		}
-		similarity := 0.0
+		similarity, repeats := 0.0, 0.0
 		for _, t := range selected {
-			similarity = max(similarity, s.cosine(t))
+			similarity, repeats = max(similarity, s.cosine(t)), max(repeats, s.overlap(t))
 		}
 		score := float64(relevance*ranks[i]) - float64((1-relevance)*similarity)
-		if similarity < tooSimilar && score > most {
+		if repeats <= maxOverlap && score > most {
 			best, most = i, score
 		}
 	}
@@ -152,116 +251,4 @@ func matrix(n int) [][]float64 {
 		rows[i] = cells[i*n : (i+1)*n]
 	}
 	return rows
-}
-
-// A lexicon numbers the stems, so that comparisons use integers.
-type lexicon map[string]int
-
-// A sentence contains the sorted numbers of its distinct stems.
-type sentence struct {
-	text  string
-	stems []int
-}
-
-func newSentence(text, lang string, stemNumbers lexicon) sentence {
-	list := stem.Stems(text, lang)
-	stems := make([]int, len(list))
-	for i, s := range list {
-		n, ok := stemNumbers[s]
-		if !ok {
-			n = len(stemNumbers)
-			stemNumbers[s] = n
-		}
-		stems[i] = n
-	}
-	slices.Sort(stems)
-	return sentence{text: text, stems: slices.Compact(stems)}
-}
-
-// common returns how many stems two sentences share.
-func (s sentence) common(t sentence) int {
-	n := 0
-	for i, j := 0, 0; i < len(s.stems) && j < len(t.stems); {
-		switch a, b := s.stems[i], t.stems[j]; {
-		case a < b:
-			i++
-		case a > b:
-			j++
-		default:
-			n++
-			i++
-			j++
-		}
-	}
-	return n
-}
-
-// cosine returns the cosine of the sets of stems.
-func (s sentence) cosine(t sentence) float64 {
-	if len(s.stems) == 0 || len(t.stems) == 0 {
-		return 0
-	}
-	return float64(s.common(t)) / math.Sqrt(float64(len(s.stems)*len(t.stems)))
-}
-
-// sentencesOf returns the first usable sentences of an item's text.
-func sentencesOf(item Document, stemNumbers lexicon) []sentence {
-	var list []sentence
-	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), MaxText)], "\n") {
-		for _, s := range sentences(text) {
-			if len(s) > maxSentence || len(strings.Fields(s)) < minWords {
-				continue
-			}
-			if v := newSentence(s, item.Language, stemNumbers); len(v.stems) > 1 {
-				list = append(list, v)
-			}
-			if len(list) == maxSentences {
-				return list
-			}
-		}
-	}
-	return list
-}
-
-// sentences splits a paragraph after a full stop, question or exclamation mark that is followed by a space
-// and not by a lower-case letter, but not after an initial or an abbreviation, as in "J. Smith" and "Dr.
-// Smith".
-func sentences(text string) []string {
-	var list []string
-	start := 0
-	for i, r := range text {
-		if !strings.ContainsRune(".!?…", r) {
-			continue
-		}
-		end := i + utf8.RuneLen(r)
-		rest := strings.TrimLeft(text[end:], "\"'”’»)")
-		after := strings.TrimLeft(rest, " \t")
-		next, _ := utf8.DecodeRuneInString(after)
-		if after == rest || unicode.IsLower(next) || r == '.' && isShort(text[start:i]) {
-			continue
-		}
-		end = len(text) - len(rest)
-		list = append(list, strings.TrimSpace(text[start:end]))
-		start = end
-	}
-	if s := strings.TrimSpace(text[start:]); s != "" {
-		list = append(list, s)
-	}
-	return list
-}
-
-// isShort reports whether the last word before a full stop is an initial or an
-// abbreviation.
-func isShort(before string) bool {
-	word := before[strings.LastIndexAny(before, " (\"“«")+1:]
-	first, size := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(first) && size == len(word) || abbreviations[word] ||
-		strings.Contains(word, ".") && !strings.ContainsAny(word, "0123456789")
-}
-
-// shortened are abbreviations that a name follows.
-var abbreviations = map[string]bool{
-	"Mr": true, "Mrs": true, "Ms": true, "Dr": true, "St": true, "Lt": true, "Col": true, "Gen": true,
-	"Gov": true, "Sen": true, "Rep": true, "Prof": true, "No": true,
-	"г": true, "им": true, "ул": true, "проф": true,
 }

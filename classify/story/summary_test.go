@@ -39,8 +39,8 @@ func TestSummary_LeadAndSentencesOfOtherSources(t *testing.T) {
 	want := []SummaryLine{
 		{"A strong earthquake struck off the coast of Aceh on Tuesday, officials said.", "1"},
 		{"Authorities issued a tsunami warning for the whole coast of Sumatra.", "2"},
-		{"Schools will stay closed until engineers have looked at them.", "3"},
-	}
+	} // "Authorities lifted ..." repeats the warning, and no other item mentions schools
+
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+q, want %+q", got, want)
 	}
@@ -67,6 +67,7 @@ func TestSentences(t *testing.T) {
 		{"Dr. Smith of the U.S. Survey said 7.3. It shook.", []string{"Dr. Smith of the U.S. Survey said 7.3.", "It shook."}},
 		{"He said: \"Go.\" They went.", []string{"He said: \"Go.\"", "They went."}},
 		{"Сказал А. Б. Иванов. Он ушёл.", []string{"Сказал А. Б. Иванов.", "Он ушёл."}},
+		{"Shares of Bergau Mills Co. Ltd. rose. Others fell.", []string{"Shares of Bergau Mills Co. Ltd. rose.", "Others fell."}},
 		{"no end", []string{"no end"}},
 		{"", nil},
 	} {

@@ -33,7 +33,7 @@ func (t *terms) find(term uint32) *row {
 		return nil
 	}
 	mask := len(rows) - 1
-	for i := int(term>>1) & mask; ; i = (i + 1) & mask {
+	for i := int(term>>kindBits) & mask; ; i = (i + 1) & mask {
 		switch rows[i].term {
 		case term:
 			return &rows[i]
@@ -48,7 +48,7 @@ func (t *terms) find(term uint32) *row {
 func (t *terms) touch(terms []uint32) (sum uint32) {
 	for _, term := range terms {
 		if rows := t.table(term).rows; len(rows) > 0 {
-			sum += rows[int(term>>1)&(len(rows)-1)].at
+			sum += rows[int(term>>kindBits)&(len(rows)-1)].at
 		}
 	}
 	return sum
@@ -74,7 +74,7 @@ func (t *terms) add(term, slot uint32) {
 // free returns the row for a new term.
 func (t *table) free(term uint32) *row {
 	mask := len(t.rows) - 1
-	i := int(term>>1) & mask
+	i := int(term>>kindBits) & mask
 	for t.rows[i].term != 0 {
 		i = (i + 1) & mask
 	}
@@ -85,7 +85,7 @@ func (t *table) free(term uint32) *row {
 func (t *terms) remove(term uint32) {
 	in := t.table(term)
 	mask := len(in.rows) - 1
-	gap := int(term>>1) & mask
+	gap := int(term>>kindBits) & mask
 	for in.rows[gap].term != term {
 		gap = (gap + 1) & mask
 	}
@@ -95,7 +95,7 @@ func (t *terms) remove(term uint32) {
 		if r.term == 0 {
 			break
 		}
-		if home := int(r.term>>1) & mask; (i-home)&mask >= (i-gap)&mask {
+		if home := int(r.term>>kindBits) & mask; (i-home)&mask >= (i-gap)&mask {
 			in.rows[gap] = r
 			gap = i
 		}

@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -58,77 +59,92 @@ const maxEvents = 8
 
 func (g *group) hasRoomFor(h *group) bool { return g.events.len+h.events.len <= maxEvents }
 
+// leastCosine is the cosine of two events from which their stories are compared; lower ones never merge.
+const leastCosine = 0.03
+
 // relate merges the story of an event with the stories of the nearest events, if they are similar enough. The
 // most similar merges first, since each merge changes the story's vector.
 func (c *Clusters) relate(slot uint32) {
-	e := &c.events[slot]
-	var near []*group
+	type neighbour struct {
+		slot     uint32
+		evidence Evidence
+	}
+	var near []neighbour
+	mergeable := func(n neighbour) bool {
+		g, h := c.storyOf(slot), c.storyOf(n.slot)
+		return g != h && g.hasRoomFor(h) && !c.apart(g, h)
+	}
 	q := &c.query
 	c.index.queryStored(q, c.index.vector(slot))
 	for _, other := range c.index.candidates(q) {
-		f := &c.events[other]
-		g, h := c.storyOf(slot), c.storyOf(other)
-		if g != h && g.hasRoomFor(h) && !slices.Contains(near, h) && c.similarEvents(q, other, c.eventThreshold(e, f)) && !c.apart(g, h) {
-			near = append(near, h)
+		n := neighbour{slot: other}
+		if !mergeable(n) || slices.ContainsFunc(near, func(m neighbour) bool { return c.storyOf(m.slot) == c.storyOf(other) }) {
+			continue
+		}
+		if n.evidence = c.index.compare(q, c.index.vector(other)); n.evidence[AllTerms] >= leastCosine {
+			near = append(near, n)
 		}
 	}
 	for len(near) > 0 {
-		best, most := 0, -1.0
-		for i, h := range near {
-			if storyVector := c.storySimilarity(c.storyOf(slot), h); storyVector > most {
-				best, most = i, storyVector
+		best, most, cosine := 0, math.Inf(-1), 0.0
+		for i, n := range near {
+			evidence := c.mergeEvidence(slot, n.slot, n.evidence)
+			if log := evidence.times(c.mergeModel(slot, n.slot)) - c.separated(slot, n.slot); log > most {
+				best, most, cosine = i, log, evidence.Stories[AllTerms]
 			}
 		}
-		h := near[best]
-		if most < c.storyThreshold(e, &c.events[c.eventsOf(h)[0]]) {
+		if most < 0 {
 			return
 		}
-		c.merge(c.storyOf(slot), h, fmt.Sprintf("%.0f %% similar", 100*most))
-		own := c.storyOf(slot)
-		near = slices.DeleteFunc(near, func(g *group) bool { return g == own || g == h || !own.hasRoomFor(g) || c.apart(own, g) })
+		c.merge(c.storyOf(slot), c.storyOf(near[best].slot), fmt.Sprintf("%.0f %% similar", 100*cosine))
+		near = slices.DeleteFunc(near, func(n neighbour) bool { return !mergeable(n) })
 	}
 }
 
-// similarEvents reports whether the similarity of a query and an event reaches need.
-func (c *Clusters) similarEvents(q *query, other uint32, threshold float64) bool {
-	v := c.index.vector(other)
-	dot := q.dot(v)
-	return c.similarity(c.atMost(q, dot, other)) >= threshold && c.similarity(q.cosines(dot, c.index.square(v))) >= threshold
-}
-
-// similarityTo returns the similarity of a query and a vector, from 0 to 1.
-func (c *Clusters) similarityTo(q *query, v packed) float64 {
-	return c.similarity(q.cosines(q.dot(v), c.index.square(v)))
-}
-
-// storySimilarity returns the similarity of two stories, from 0 to 1.
-func (c *Clusters) storySimilarity(g, h *group) float64 {
+// mergeEvidence returns the evidence of the stories of two events, whose own evidence is given.
+func (c *Clusters) mergeEvidence(slot, other uint32, events Evidence) MergeEvidence {
+	g, h := c.storyOf(slot), c.storyOf(other)
 	c.index.queryStored(&c.query, c.storyVector(g))
-	return c.similarityTo(&c.query, c.storyVector(h))
+	e := MergeEvidence{Events: events, Stories: c.index.compare(&c.query, c.storyVector(h))}
+	e.SmallerEvent, e.LargerEvent = sizes(c.events[slot].votes, c.events[other].votes)
+	e.SmallerStory, e.LargerStory = sizes(c.sum(c.eventsOf(g)), c.sum(c.eventsOf(h)))
+	e.AllEvents = math.Log2(float64(g.events.len + h.events.len))
+	if c.observe != nil {
+		c.observe(c.idOf(slot), c.idOf(other), e)
+	}
+	return e
 }
 
-func (c *Clusters) similarity(cosine product) float64 {
-	return (float64(c.weights.Cosine*cosine.all) + float64(c.weights.Names*cosine.names)) / (c.weights.Cosine + c.weights.Names)
+// sizes returns the binary logarithms of two numbers of votes, the smaller first.
+func sizes(a, b uint32) (smaller, larger float64) {
+	return math.Log2(float64(max(1, min(a, b)))), math.Log2(float64(max(1, a, b)))
+}
+
+// ObserveMerges has a function called with the events and the evidence of each pair of stories that may merge. It is
+// for training.
+func (c *Clusters) ObserveMerges(observe func(eventID, otherID string, e MergeEvidence)) {
+	c.observe = observe
+}
+
+// mergeModel returns the model for the stories of two events.
+func (c *Clusters) mergeModel(slot, other uint32) *MergeEvidence {
+	if haveTexts(&c.events[slot], &c.events[other]) {
+		return &c.weights.MergeTexts
+	}
+	return &c.weights.MergeTitles
+}
+
+// separated returns the log odds that are needed in addition because one event began long after the other.
+func (c *Clusters) separated(slot, other uint32) float64 {
+	e, f := &c.events[slot], &c.events[other]
+	if e.first > f.first {
+		e, f = f, e
+	}
+	return c.faded(e, e.votes+f.votes, f.first, maxMergeAge)
 }
 
 // haveTexts reports whether most items of both events have a text.
 func haveTexts(e, f *event) bool { return 2*e.texts > e.votes && 2*f.texts > f.votes }
-
-// eventThreshold returns the similarity at which two events have their stories compared.
-func (c *Clusters) eventThreshold(e, f *event) float64 {
-	if haveTexts(e, f) {
-		return c.weights.MergeText
-	}
-	return c.weights.Merge
-}
-
-// storyThreshold returns the similarity at which the stories of two events merge.
-func (c *Clusters) storyThreshold(e, f *event) float64 {
-	if haveTexts(e, f) {
-		return c.weights.WholeText
-	}
-	return c.weights.Whole
-}
 
 // maxVectorEvents is the number of events of a story that form its vector: the first events, which are stable
 // between passes.

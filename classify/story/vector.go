@@ -1,9 +1,6 @@
 package story
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // An entry is a term and its weight.
 type entry struct {
@@ -17,15 +14,13 @@ type vector []entry
 // maxTerms is the number of terms kept in a vector.
 const maxTerms = 128
 
-// A product is the dot product of two vectors: of all terms, and of names.
-type product struct{ all, names float64 }
+// A product is the dot product of two vectors, by the kind of their terms.
+type product [kinds]float64
 
-func (p *product) add(t uint32, x float64) {
-	p.all += x
-	if isNameTerm(t) {
-		p.names += x
-	}
-}
+func (p *product) add(t uint32, x float64) { p[kindOf(t)] += x }
+
+// all returns the product of all terms.
+func (p *product) all() float64 { return p[isWord] + p[isPair] + p[isNumber] + p[isName] }
 
 // plus sets sum to a + factor*b and returns it.
 func (sum vector) plus(a, b vector, factor float32) vector {
@@ -59,7 +54,8 @@ type query struct {
 	weights []float32
 	rows    []row
 	have    []uint32
-	idf     []float64           // squared
+	idf     []float64
+	squares []float64           // of idf
 	square  product             // of the vector with itself
 	places  [queryPlaces]uint16 // hash table of index in terms + 1, with linear probing; 0 is free
 }
@@ -91,15 +87,15 @@ func (x *index) begin(q *query) {
 	if x.stale {
 		x.build()
 	}
-	q.idf, q.square = q.idf[:0], product{}
+	q.idf, q.squares, q.square = q.idf[:0], q.squares[:0], product{}
 	q.rows, q.have = x.findRows(q.terms, q.rows, q.have)
 	clear(q.places[:])
 	for i, term := range q.terms {
 		q.places[q.place(term)] = uint16(i + 1)
-		idf := x.idf(q.have[i])
-		q.idf = append(q.idf, float64(idf*idf))
+		idf := x.idf(term, q.have[i])
+		q.idf, q.squares = append(q.idf, idf), append(q.squares, float64(idf*idf))
 		weight := float64(q.weights[i])
-		q.square.add(term, float64(weight*weight)*q.idf[i])
+		q.square.add(term, float64(weight*weight)*q.squares[i])
 	}
 }
 
@@ -128,7 +124,7 @@ func (x *index) square(v packed) product {
 	weights := v.weights()
 	x.rows, x.haves = x.findRows(v.terms(), x.rows, x.haves)
 	for i, term := range v.terms() {
-		idf, weight := x.idf(x.haves[i]), float64(weights.of(i))
+		idf, weight := x.idf(term, x.haves[i]), float64(weights.of(i))
 		p.add(term, float64(float64(weight*weight)*float64(idf*idf)))
 	}
 	return p
@@ -136,38 +132,11 @@ func (x *index) square(v packed) product {
 
 // place returns the slot of a term in places, or a free slot.
 func (q *query) place(t uint32) uint32 {
-	at := (t >> 1) % queryPlaces
+	at := (t >> kindBits) % queryPlaces
 	for q.places[at] != 0 && q.terms[q.places[at]-1] != t {
 		at = (at + 1) % queryPlaces
 	}
 	return at
-}
-
-// dot returns the dot product of a query and a vector. Terms outside the query are rejected by one lookup.
-func (q *query) dot(v packed) product {
-	var p product
-	weights := v.weights()
-	for i, term := range v.terms() {
-		if n := q.places[q.place(term)]; n > 0 {
-			p.add(term, float64(float64(float64(q.weights[n-1])*float64(weights.of(i)))*q.idf[n-1]))
-		}
-	}
-	return p
-}
-
-// cosines returns the cosine of a query and a vector, of all terms and of names, from their dot product and
-// the vector's square. If one has no names the former stands for both. Both are 0 if either vector is empty.
-func (q *query) cosines(dot, square product) product {
-	var p product
-	if q.square.all == 0 || square.all == 0 {
-		return p
-	}
-	p.all = dot.all / math.Sqrt(float64(q.square.all*square.all))
-	p.names = p.all
-	if q.square.names > 0 && square.names > 0 {
-		p.names = dot.names / math.Sqrt(float64(q.square.names*square.names))
-	}
-	return p
 }
 
 // heaviest returns the max heaviest terms of a vector, of equal weights the first, in newly allocated memory
@@ -200,6 +169,3 @@ func (v vector) heaviest(max int) vector {
 	}
 	return list
 }
-
-// isNameTerm reports whether a term is a name.
-func isNameTerm(t uint32) bool { return t&1 == 1 }

@@ -20,6 +20,34 @@ func Print(w io.Writer, reports []Report) {
 		}
 	}
 	tabs.Flush()
+	printPeriods(w, reports)
+}
+
+// printPeriods writes the B-cubed figures within each length of periods.
+func printPeriods(w io.Writer, reports []Report) {
+	if len(reports) == 0 || len(reports[0].Periods) == 0 {
+		return
+	}
+	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tabs, "\nB3 WITHIN\tORDER\t")
+	for _, p := range reports[0].Periods {
+		switch p.Days {
+		case 0:
+			fmt.Fprint(tabs, "ALL DAYS P\tR\tF1\t")
+		case 1:
+			fmt.Fprint(tabs, "A DAY P\tR\tF1\t")
+		default:
+			fmt.Fprintf(tabs, "%d DAYS P\tR\tF1\t", p.Days)
+		}
+	}
+	for _, r := range reports {
+		fmt.Fprintf(tabs, "\n%s\t%s\t", r.Method, r.Order)
+		for _, p := range r.Periods {
+			fmt.Fprintf(tabs, "%s\t", p.BCubed)
+		}
+	}
+	fmt.Fprintln(tabs)
+	tabs.Flush()
 }
 
 func (f Figures) columns() string {

@@ -84,7 +84,7 @@ func rebuild(t *testing.T, records []Record, windows int) (rest, events, stories
 func TestRestore_ChangesNoAnswer(t *testing.T) {
 	var headlines []Record
 	if !testing.Short() {
-		for i, day := range days(half(t, "uci-headlines").Records) {
+		for i, day := range days(read(t, "uci-headlines", Test).Records) {
 			if i >= 20 && i < 30 { // ten days, so that some expire
 				headlines = append(headlines, day...)
 			}
@@ -93,7 +93,7 @@ func TestRestore_ChangesNoAnswer(t *testing.T) {
 	for _, set := range []struct {
 		name    string
 		records []Record
-	}{{"headlines", headlines}, {"texts", half(t, "ecb-plus").Records}, {"texts of years", half(t, "basil").Records}} {
+	}{{"headlines", headlines}, {"texts", read(t, "ecb-plus", Test).Records}, {"texts of years", read(t, "basil", Test).Records}} {
 		if len(set.records) == 0 {
 			continue
 		}

@@ -32,7 +32,8 @@ type Pair struct {
 
 // A Set is the content of a file: records, or pairs.
 type Set struct {
-	Records []Record // by day, otherwise in the order of the file
+	Records []Record // with a labelled story; by day, otherwise in the order of the file
+	Alone   []Record // without a label, of posts about different things: each is a story of its own; likewise
 	Pairs   []Pair
 }
 
@@ -71,7 +72,7 @@ type line struct {
 //	 "published": "2026-01-02", "story": "quake"}
 //	{"id": "2", "lang": "en", "label": "OK", "a": {"title": "..."}, "b": {"title": "..."}}
 //
-// A pair is of one story if its label is OK. Items of a day are taken to come
+// A pair is of one story if its label is OK, and an item without a story is alone in its own. Items of a day are taken to come
 // through the day, in the order of the file; those without a day, one a minute.
 // Errors name the line.
 func Read(r io.Reader, half Half) (Set, error) {
@@ -104,8 +105,10 @@ func Read(r io.Reader, half Half) (Set, error) {
 	if err := lines.Err(); err != nil {
 		return set, fmt.Errorf("line %d: %w", n+1, err)
 	}
-	slices.SortStableFunc(set.Records, func(a, b Record) int { return cmp.Compare(a.Day, b.Day) })
-	spread(set.Records)
+	for _, records := range [][]Record{set.Records, set.Alone} {
+		slices.SortStableFunc(records, func(a, b Record) int { return cmp.Compare(a.Day, b.Day) })
+		spread(records)
+	}
 	return set, nil
 }
 
@@ -117,8 +120,14 @@ func (s *Set) add(l line, half Half) {
 		p.A.Language, p.B.Language = l.Lang, l.Lang
 		s.Pairs = append(s.Pairs, p)
 	case l.A == nil && l.Story != "" && half.has(l.Story):
-		s.Records = append(s.Records, Record{Item: l.item(), Story: l.Story, Day: l.Published[:min(len(l.Published), len(time.DateOnly))]})
+		s.Records = append(s.Records, l.record(l.Story))
+	case l.A == nil && l.Story == "" && half.has(l.ID):
+		s.Alone = append(s.Alone, l.record(l.ID))
 	}
+}
+
+func (l *line) record(story string) Record {
+	return Record{Item: l.item(), Story: story, Day: l.Published[:min(len(l.Published), len(time.DateOnly))]}
 }
 
 func (l *line) item() story.Item {
@@ -127,6 +136,54 @@ func (l *line) item() story.Item {
 
 // undated is the start time of records without a day.
 var undated = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// PairRecords returns the items of pairs as records: those of a pair are of one story if it is labelled so.
+func PairRecords(pairs []Pair) (records []Record) {
+	for i, p := range pairs {
+		a, b := Record{Item: p.A, Story: p.ID}, Record{Item: p.B, Story: p.ID}
+		if !p.Same {
+			b.Story += " b"
+		}
+		a.Seen, b.Seen = undated.Add(time.Duration(2*i)*time.Minute), undated.Add(time.Duration(2*i+1)*time.Minute)
+		records = append(records, a, b)
+	}
+	return records
+}
+
+// TrainDays is the number of first days of a set of titles that are used for training. The others are for tests.
+const TrainDays = 15
+
+// FirstDays returns the records of the first n days, and the others.
+func FirstDays(records []Record, n int) (first, rest []Record) {
+	for i, today := range days(records) {
+		if i == n {
+			break
+		}
+		first = records[:len(first)+len(today)]
+	}
+	return first, records[len(first):]
+}
+
+// FewerHosts returns the records of one host in n, as a reader of few feeds has them.
+func FewerHosts(records []Record, n int) (fewer []Record) {
+	for _, r := range records {
+		sum := fnv.New32a()
+		io.WriteString(sum, r.Host)
+		if sum.Sum32()>>8%uint32(n) == 0 {
+			fewer = append(fewer, r)
+		}
+	}
+	return fewer
+}
+
+// Titles returns records without their texts.
+func Titles(records []Record) []Record {
+	records = slices.Clone(records)
+	for i := range records {
+		records[i].Text = ""
+	}
+	return records
+}
 
 // spread sets the times of records: evenly through their day, or one a minute without a day.
 func spread(records []Record) {

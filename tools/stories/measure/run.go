@@ -19,9 +19,10 @@ type Report struct {
 	Order  string   `json:"order"` // "arrival" or "shuffled"
 	Events *Figures `json:"events,omitempty"`
 	Figures
-	P50   time.Duration `json:"p50"` // per item; the mean for methods that process all items in one batch
-	P99   time.Duration `json:"p99"`
-	Bytes int           `json:"bytes"` // per stored item; 0 for methods without state
+	Periods []Period      `json:"periods,omitempty"` // if records have days
+	P50     time.Duration `json:"p50"`               // per item; the mean for methods that process all items in one batch
+	P99     time.Duration `json:"p99"`
+	Bytes   int           `json:"bytes"` // per stored item; 0 for methods without state
 }
 
 // Run groups records with a method, in order of arrival and shuffled, and returns its quality. w are the
@@ -43,6 +44,13 @@ func Run(method string, w story.Weights, records []Record) []Report {
 	return list
 }
 
+// Ours groups records with our method in order of arrival, and returns its quality.
+func Ours(w story.Weights, records []Record) Report {
+	r := Report{Method: "ours", Order: "arrival"}
+	r.ours(w, records)
+	return r
+}
+
 // maxBatch bounds a batch of items for methods that compare all pairs.
 const maxBatch = 5000
 
@@ -60,7 +68,8 @@ func (r *Report) rival(records []Record) {
 	if r.Method == "single-pass" {
 		events, stories := singlePass(records)
 		f := compare(records, names(events))
-		r.Events, r.Figures = &f, compare(records, names(stories))
+		r.Events = &f
+		r.evaluate(records, names(stories))
 	} else {
 		var stories []string
 		for n, batch := range batches(records) {
@@ -68,7 +77,7 @@ func (r *Report) rival(records []Record) {
 				stories = append(stories, fmt.Sprint(n, " ", cluster))
 			}
 		}
-		r.Figures = compare(records, stories)
+		r.evaluate(records, stories)
 	}
 	r.P50 = time.Since(began) / time.Duration(max(1, len(records)))
 	r.P99 = r.P50
@@ -94,17 +103,46 @@ func names(clusters []int) []string {
 	return list
 }
 
+// A Period is the quality of a grouping within periods of days: a story, or a cluster, is another one in each period.
+type Period struct {
+	Days   int   `json:"days"` // 0: one period
+	BCubed Score `json:"bcubed"`
+}
+
+// periods are the lengths of the periods in which sets with days are evaluated, in days.
+var periods = []int{1, 3, 0}
+
+// evaluate compares clusters with stories, and sets the report's figures.
+func (r *Report) evaluate(records []Record, clusters []string) {
+	r.Figures = compare(records, clusters)
+	if len(records) == 0 || records[0].Day == records[len(records)-1].Day {
+		return
+	}
+	for _, days := range periods {
+		r.Periods = append(r.Periods, Period{days, compareWithin(records, clusters, days).BCubed})
+	}
+}
+
 // compare compares clusters with stories, of large sets per day.
 func compare(records []Record, clusters []string) Figures {
-	stories := make([]string, len(records))
-	for i, record := range records {
-		stories[i] = record.Story
-		if len(records) > maxBatch {
-			stories[i] += " " + record.Day
-			clusters[i] += " " + record.Day
-		}
+	days := 0
+	if len(records) > maxBatch {
+		days = 1
 	}
-	return Compare(stories, clusters)
+	return compareWithin(records, clusters, days)
+}
+
+// compareWithin compares clusters with stories within periods of days; 0 stands for one period.
+func compareWithin(records []Record, clusters []string, days int) Figures {
+	stories, parts := make([]string, len(records)), make([]string, len(records))
+	for i, record := range records {
+		period := ""
+		if at, err := time.Parse(time.DateOnly, record.Day); err == nil && days > 0 {
+			period = fmt.Sprint(" ", at.Unix()/int64(days*24*3600))
+		}
+		stories[i], parts[i] = record.Story+period, clusters[i]+period
+	}
+	return Compare(stories, parts)
 }
 
 // ours groups as the agent does: item by item, with passes by interval.
@@ -134,7 +172,8 @@ func (r *Report) ours(w story.Weights, records []Record) {
 		stories[i] = g.story[id]
 	}
 	f := compare(records, events)
-	r.Events, r.Figures = &f, compare(records, stories)
+	r.Events = &f
+	r.evaluate(records, stories)
 	slices.Sort(times)
 	if len(times) > 0 {
 		r.P50, r.P99 = times[len(times)/2], times[len(times)*99/100]
