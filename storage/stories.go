@@ -55,8 +55,8 @@ type Stories interface {
 	// Spam is excluded.
 	Sightings(ctx context.Context, from, until time.Time, after Sighting, limit int) ([]Sighting, error)
 
-	// RecentEvents returns the IDs of at most limit events of a partition with items first seen at or after
-	// since, ordered by their newest item, newest first, then by ID.
+	// RecentEvents returns the IDs of at most limit events of a partition with items first seen and published
+	// at or after since, ordered by the item first seen last, newest first, then by ID.
 	RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error)
 
 	// FeedCoverage counts, by feed ID, the items first seen at or after since, and the subset that belongs to
@@ -178,6 +178,7 @@ func (q StoryQuery) SplitPage(stories []Story) (page []Story, next string) {
 type Sighting struct {
 	ItemID     string
 	Seen       time.Time // FirstSeen
+	Archived   bool      // published before its feed was added, as most items of its first document
 	StoryID    string
 	Categories []string
 	Topics     []string
@@ -190,11 +191,11 @@ type FeedCoverage struct {
 
 // StoryItems contains a story's newest items, with totals over all of its items.
 type StoryItems struct {
-	Items     []Item // the newest
-	Count     int    // number of all items
-	Events    int    // number of distinct events
-	FirstSeen time.Time
-	LastSeen  time.Time // largest FirstSeen
+	Items     []Item    // the newest
+	Count     int       // number of all items
+	Events    int       // number of distinct events
+	FirstSeen time.Time // smallest [Item.Time]
+	LastSeen  time.Time // largest [Item.Time]
 	Clicks    int       // sum over all items
 }
 
@@ -204,9 +205,14 @@ func NewStoryItems(items []Item) StoryItems {
 	slices.SortFunc(items, func(a, b Item) int {
 		return cmp.Or(b.FirstSeen.Compare(a.FirstSeen), cmp.Compare(a.ID, b.ID))
 	})
-	story := StoryItems{Items: items, Count: len(items), FirstSeen: items[len(items)-1].FirstSeen, LastSeen: items[0].FirstSeen}
+	story := StoryItems{Items: items, Count: len(items), FirstSeen: items[0].Time(), LastSeen: items[0].Time()}
 	events := map[string]bool{}
 	for _, item := range items {
+		if at := item.Time(); at.Before(story.FirstSeen) {
+			story.FirstSeen = at
+		} else if at.After(story.LastSeen) {
+			story.LastSeen = at
+		}
 		events[item.EventID] = true
 		story.Clicks += item.Clicks
 	}

@@ -17,8 +17,8 @@ const sightings = `
 		UNION ALL
 		SELECT (SELECT min(lane) FROM items WHERE lane > before.lane) FROM lanes AS before WHERE before.lane IS NOT NULL
 	)
-	SELECT seen.* FROM lanes, LATERAL (
-		SELECT id, first_seen, story_id, categories, topics FROM items
+	SELECT id, first_seen, coalesce(published < (SELECT added FROM feeds WHERE num = feed), false), story_id, categories, topics FROM lanes, LATERAL (
+		SELECT id, first_seen, published, feed, story_id, categories, topics FROM items
 		WHERE items.lane = lanes.lane AND (first_seen, id) > ($1, $2) AND first_seen < $3 AND NOT spam
 		ORDER BY first_seen, id LIMIT $4
 	) AS seen
@@ -31,13 +31,13 @@ func (s storyStore) Sightings(ctx context.Context, from, until time.Time, after 
 		begin, id = at, after.ItemID
 	}
 	return read(ctx, s.engine, "read sightings", func(row pgx.CollectableRow) (seen storage.Sighting, err error) {
-		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, &seen.Categories, &seen.Topics)
+		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.Archived, &seen.StoryID, &seen.Categories, &seen.Topics)
 		return seen, err
 	}, sightings, begin, id, until, max(limit, 0))
 }
 
 const recentEvents = `
-	SELECT event_id FROM items WHERE lane = $1 AND first_seen >= $2
+	SELECT event_id FROM items WHERE lane = $1 AND first_seen >= $2 AND published >= $2
 	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT $3`
 
 // RecentEvents implements [storage.Stories].

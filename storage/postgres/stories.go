@@ -13,7 +13,8 @@ import (
 var (
 	// Items without a story have an empty story ID.
 	storyTotals = `
-		SELECT count(*), count(DISTINCT event_id), min(first_seen), max(first_seen), coalesce(sum(clicks), 0)
+		SELECT count(*), count(DISTINCT event_id), min(least(published, first_seen)), max(least(published, first_seen)),
+			coalesce(sum(clicks), 0)
 		FROM items WHERE story_id = $1 AND story_id <> ''`
 	newestOfStory = selectWithoutHTML + ` WHERE i.story_id = $1 AND i.story_id <> '' ORDER BY i.first_seen DESC, i.id LIMIT $2`
 )

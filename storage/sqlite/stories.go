@@ -11,7 +11,8 @@ import (
 
 var (
 	storyTotals = `
-		SELECT count(*), count(DISTINCT event_id), min(first_seen), max(first_seen), sum(clicks) FROM items
+		SELECT count(*), count(DISTINCT event_id), min(min(published, first_seen)), max(min(published, first_seen)), sum(clicks)
+		FROM items
 		WHERE story_id = ?1 AND ?1 <> '' HAVING count(*) > 0`
 	// The subquery selects the items by index, before whole rows are read.
 	newestOfStory = `
@@ -110,7 +111,7 @@ const partitions = `
 
 const (
 	sightings = partitions + `
-		SELECT i.id, i.first_seen, i.story_id, i.categories, i.topics
+		SELECT i.id, i.first_seen, coalesce(i.published < (SELECT added FROM feeds WHERE num = i.feed), false), i.story_id, i.categories, i.topics
 		FROM lanes l CROSS JOIN items i ON i.num IN (
 			SELECT num FROM items
 			WHERE lane = l.lane AND (first_seen, id) > (?1, ?2) AND first_seen < ?3 AND NOT spam
@@ -132,8 +133,8 @@ const (
 )
 
 const recentEvents = `
-	SELECT event_id FROM items WHERE lane = ? AND first_seen >= ?
-	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT ?`
+	SELECT event_id FROM items WHERE lane = ?1 AND first_seen >= ?2 AND published >= ?2
+	GROUP BY event_id ORDER BY max(first_seen) DESC, event_id LIMIT ?3`
 
 // RecentEvents implements [storage.Stories].
 func (s storyStore) RecentEvents(ctx context.Context, partition string, since time.Time, limit int) ([]string, error) {
@@ -147,7 +148,7 @@ func (s storyStore) Sightings(ctx context.Context, from, until time.Time, after 
 		begin, id = at, after.ItemID
 	}
 	return read(ctx, s.engine, "read sightings", sightings, func(row scanner) (seen storage.Sighting, err error) {
-		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.StoryID, fromJSON(&seen.Categories), fromJSON(&seen.Topics))
+		err = row.Scan(&seen.ItemID, nullTime{&seen.Seen}, &seen.Archived, &seen.StoryID, fromJSON(&seen.Categories), fromJSON(&seen.Topics))
 		return seen, err
 	}, begin, id, micros(until), max(limit, 0))
 }

@@ -36,6 +36,10 @@ func readStory(c storeTest) {
 	for n := range 12 {
 		item := placed([]string{a, b}[n%2], fmt.Sprint("key-", n), fmt.Sprint("event-", n%3), "story")
 		item.FirstSeen, item.Spam = day.Add(time.Duration(n/5)*time.Minute), n%4 == 0
+		item.Published = item.FirstSeen.Add(time.Second)
+		if n == 0 {
+			item.Published = day.Add(-time.Hour)
+		}
 		items = append(items, item)
 		c.put(item, placed(item.FeedID, fmt.Sprint("other-", n), fmt.Sprint("event-", n%3), "another"))
 	}
@@ -48,7 +52,7 @@ func readStory(c storeTest) {
 		return strings.Compare(a.ID, b.ID)
 	})
 	for _, limit := range []int{-1, 0, 1, 5, 12, 100} {
-		want := storage.StoryItems{Count: 12, Events: 3, FirstSeen: day, LastSeen: day.Add(2 * time.Minute), Clicks: 7}
+		want := storage.StoryItems{Count: 12, Events: 3, FirstSeen: day.Add(-time.Hour), LastSeen: day.Add(2 * time.Minute), Clicks: 7}
 		want.Items = withoutHTML(c, items[:max(min(limit, 12), 0)]...)
 		got, err := storage.ItemsOfStory(c.Context(), c, "story", limit)
 		if err != nil {
@@ -208,9 +212,10 @@ func sightingsInOrder(c storeTest) {
 		if n%4 == 0 {
 			item.Categories, item.Topics = nil, nil
 		}
+		item.Published = day.Add(time.Duration(n%5-2) * time.Hour)
 		items = append(items, item)
 		if !item.Spam {
-			want = append(want, storage.Sighting{ItemID: item.ID, Seen: item.FirstSeen, StoryID: item.StoryID, Categories: item.Categories, Topics: item.Topics})
+			want = append(want, storage.Sighting{ItemID: item.ID, Seen: item.FirstSeen, Archived: n%5 < 2, StoryID: item.StoryID, Categories: item.Categories, Topics: item.Topics})
 		}
 	}
 	c.put(items...)
@@ -243,13 +248,16 @@ func recentEvents(c storeTest) {
 	for n, event := range []string{"old", "a", "b", "c", "a", "d"} {
 		item := placed(feedID, fmt.Sprint(n), event, "story")
 		item.Partition, item.FirstSeen = "en", day.Add(time.Duration(n)*time.Hour)
+		item.Published = item.FirstSeen
 		c.put(item)
 	}
 	other := placed(feedID, "other", "other", "story")
-	other.Partition, other.FirstSeen = "ru", day.Add(9*time.Hour)
+	other.Partition, other.FirstSeen, other.Published = "ru", day.Add(9*time.Hour), day.Add(9*time.Hour)
 	tie := placed(feedID, "tie", "aa", "story")
-	tie.Partition, tie.FirstSeen = "en", day.Add(5*time.Hour)
-	c.put(other, tie)
+	tie.Partition, tie.FirstSeen, tie.Published = "en", day.Add(5*time.Hour), day.Add(time.Hour)
+	archived := placed(feedID, "archived", "archived", "story")
+	archived.Partition, archived.FirstSeen, archived.Published = "en", day.Add(6*time.Hour), day.Add(time.Hour-1)
+	c.put(other, tie, archived)
 	for limit, want := range map[int][]string{-1: nil, 0: nil, 2: {"aa", "d"}, 4: {"aa", "d", "a", "c"}, 10: {"aa", "d", "a", "c", "b"}} {
 		got, err := c.RecentEvents(c.Context(), "en", day.Add(time.Hour), limit)
 		if err != nil || !slices.Equal(got, want) {

@@ -22,6 +22,10 @@ const (
 	// burstHistory is the period counted at the start, from which baselines are computed.
 	burstHistory = 72 * time.Hour
 
+	// burstPast is the period of new items that must be known before a burst: the usual rates of topics differ
+	// over a day.
+	burstPast = 24 * time.Hour
+
 	// burstDelay is the time from the end of a bin to its count, because items are first seen before they are
 	// stored.
 	burstDelay = 30 * time.Second
@@ -36,13 +40,15 @@ const (
 )
 
 // bursts detects stories, categories and topics whose items arrive faster than before. It counts items in
-// bins of [story.BurstBin] from the store only, so a successor gets the same counts.
+// bins of [story.BurstBin] from the store only, so a successor gets the same counts. Items published before their
+// feed was added are not counted: many feeds added together are no burst of their subjects.
 type bursts struct {
 	store storage.Store
 	out   subjects.Publisher
 	fence storage.Fence
 
 	countedUntil time.Time // end of the last counted bin
+	first        time.Time // start of the first bin with items
 	states       map[burstKey]*burstState
 	small        map[string]int // item counts of stories below minBurstItems
 
@@ -138,6 +144,9 @@ func (b *bursts) count(ctx context.Context, from, until time.Time) (began []plac
 			return nil, fmt.Errorf("read items from %v to %v: %w", from, until, err)
 		}
 		for _, s := range page {
+			if s.Archived {
+				continue
+			}
 			all++
 			counts[burstKey{ofStory, s.StoryID}]++
 			for _, name := range s.Categories {
@@ -152,14 +161,22 @@ func (b *bursts) count(ctx context.Context, from, until time.Time) (began []plac
 		}
 		last = page[len(page)-1]
 	}
+	if all > 0 && b.first.IsZero() {
+		b.first = from
+	}
+	learning := b.first.IsZero() || from.Before(b.first.Add(burstPast))
 	b.addKeys(counts)
 	usual := b.baselineShares()
 	for what, state := range b.states {
 		n := counts[what]
-		starts, ends := state.Add(n, all, usual[what.kind])
 		if n > 0 {
 			state.last = until
 		}
+		if learning {
+			state.Learn(n, all)
+			continue
+		}
+		starts, ends := state.Add(n, all, usual[what.kind])
 		switch {
 		case starts:
 			state.since, state.items = from, n

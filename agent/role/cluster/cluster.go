@@ -42,6 +42,14 @@ func Run(ctx context.Context, env *work.Env) error {
 // stories some 3 KB.
 const maxWindowItems = 1_000_000
 
+// Items of archives, which come with a new feed, form stories of their own time. Only the last ones of them are in
+// memory: they come in no order, and many publishers' archives seldom at once. They are not loaded after a takeover.
+const (
+	maxArchiveEvents = 5_000
+	maxArchiveItems  = 20_000
+	archiveWindow    = 100 * 365 * 24 * time.Hour // no archive is older
+)
+
 // tickEvery is the interval of story maintenance without new items.
 const tickEvery = 15 * time.Second
 
@@ -63,6 +71,7 @@ type clusterer struct {
 	mu         sync.Mutex // protects the fields below
 	near       *near.Index
 	stories    *story.Clusters
+	archive    *story.Clusters       // of items that were older than the window when they were first seen
 	pending    storage.Rearrangement // changes to be written to the store
 	rearranged int                   // number of rearrangements written
 }
@@ -72,11 +81,13 @@ func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition s
 	settings := near.Default()
 	settings.Window, settings.MaxItems = window, maxWindowItems
 	weights, limits := story.Default(), story.DefaultLimits()
-	limits.Window, limits.Items = window, maxWindowItems
+	limits.Window, limits.Reach, limits.Items = window, window, maxWindowItems
+	ids := story.IDs{Event: storage.EventID, Story: storage.StoryID}
 	return &clusterer{
 		partition: partition, window: window, store: env.Store, out: out, clock: env.Clock, metrics: m, log: env.Log,
 		settings: settings, weights: weights, limits: limits, near: near.NewIndex(settings),
-		stories: story.New(weights, limits, story.IDs{Event: storage.EventID, Story: storage.StoryID}),
+		stories: story.New(weights, limits, ids),
+		archive: story.New(weights, story.Limits{Events: maxArchiveEvents, Items: maxArchiveItems, Window: archiveWindow, Reach: window}, ids),
 	}
 }
 
@@ -124,7 +135,11 @@ func (c *clusterer) place(item *storage.Item, words features) {
 		c.metrics.duplicates.Inc()
 	}
 	words.item.DuplicateOf = repeats.DuplicateOf
-	placement.Apply(item, repeats, c.stories.Place(words.item))
+	stories := c.stories
+	if placement.Archived(*item, c.window) {
+		stories = c.archive
+	}
+	placement.Apply(item, repeats, stories.Place(words.item))
 }
 
 // features are the inputs of duplicate detection and placement, computed from an item's text.

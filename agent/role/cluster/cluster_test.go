@@ -96,6 +96,44 @@ func TestCluster_RepeatedTaskIsPlacedAlike(t *testing.T) {
 	}
 }
 
+// An item that was published long before it was first seen is no part of today's stories, also after a takeover. It is
+// of those of its time. One without a date is of now.
+func TestCluster_ArchivesAreNoPartOfTodaysStories(t *testing.T) {
+	store := enginetest.Store(t)
+	c := clustererOf(t, store, &worktest.Outbox{})
+	item := func(feed string, age time.Duration) storage.Item {
+		i := worktest.Item(feed, "1", feed, "")
+		i.Title = "Earthquake strikes off Aceh coast, tsunami warning issued by " + feed
+		i.Published = i.FirstSeen.Add(-age)
+		return i
+	}
+	undated := item("e", 999*time.Hour)
+	undated.Assumed, undated.Published = "missing", undated.FirstSeen
+	stories := map[string]string{}
+	k := storerOf(store, &worktest.Outbox{})
+	for n, i := range []storage.Item{item("a", 999*time.Hour), item("b", time.Hour), item("c", 100*time.Hour), item("d", 2*time.Hour), undated, item("g", 1000*time.Hour)} {
+		placed := place(t, c, worktest.ClusterTask(i.FeedID, n, i))
+		stories[i.FeedID] = placed.Items[0].StoryID
+		if _, err := store.AddFeeds(t.Context(), storage.Feed{ID: i.FeedID, URL: "http://" + i.FeedID + ".example/"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Receive(t.Context(), placed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stories["b"] != stories["d"] || stories["b"] != stories["e"] || stories["a"] == stories["b"] || stories["c"] == stories["b"] || stories["a"] == stories["c"] || stories["a"] != stories["g"] {
+		t.Errorf("got stories %v, want b, d and e in one, a and g in one, and c by itself", stories)
+	}
+	next := clustererOf(t, store, &worktest.Outbox{})
+	late := item("f", 3*time.Hour)
+	if got := place(t, next, worktest.ClusterTask("f", 9, late)).Items[0].StoryID; got != stories["b"] {
+		t.Errorf("after a takeover: got story %s, want %s", got, stories["b"])
+	}
+	if items, events, _ := next.stories.Len(); items != 4 || events != 1 {
+		t.Errorf("got %d items of %d events in memory, want those of today's story", items, events)
+	}
+}
+
 // All items of a document have one first-seen time, and documents arrive in another order than their fetches,
 // so items are loaded in another order than they were placed. Here an item shares either its address or its
 // text with others, and a feed has no address twice; see near.Exact on other cases.

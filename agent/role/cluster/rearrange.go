@@ -12,7 +12,8 @@ import (
 // rearrange merges and splits stories that are due, and publishes the changes to the store and the index.
 // Changes that the store can't take now are kept in order for the next call.
 func (c *clusterer) rearrange(ctx context.Context) error {
-	for _, change := range c.stories.Tick(c.clock.Now()) {
+	now := c.clock.Now()
+	for _, change := range append(c.stories.Tick(now), c.archive.Tick(now)...) {
 		if change.Kind == story.Expired {
 			continue // from memory; the store keeps it
 		}

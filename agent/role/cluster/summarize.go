@@ -77,14 +77,17 @@ func (t *storySummarizer) run(ctx context.Context) error {
 
 // A summaryDelay is a time before the next summary of a story.
 type summaryDelay struct {
-	until  time.Time
-	length time.Duration // how long it is
+	from   time.Time
+	length time.Duration
 }
 
+// lasts reports whether the delay lasts at the given time.
+func (d summaryDelay) lasts(now time.Time) bool { return now.Before(d.from.Add(d.length)) }
+
 // expired reports whether a story stayed clean for as long again after its delay, so that its next summary
-// counts as the first.
-func (r summaryDelay) expired(now time.Time) bool {
-	return now.After(r.until.Add(r.length + 2*summarizeEvery))
+// counts as the first. A delay that starts in the future, because the clock was ahead, is expired too.
+func (d summaryDelay) expired(now time.Time) bool {
+	return now.Before(d.from) || now.After(d.from.Add(2*(d.length+summarizeEvery)))
 }
 
 // summarizeAll summarizes all dirty stories. Failed stories are retried in the next round; a fenced
@@ -127,7 +130,7 @@ func (t *storySummarizer) summarizeBatch(ctx context.Context) (more bool, err er
 	for _, now := range updates {
 		stories, news = append(stories, now.Story), append(news, newsOf(now.old, now.Story)...)
 	}
-	// Events before the write: a failed write repeats them, but none is lost.
+	// Events before the write: the retry of a failed write repeats them, but none is lost.
 	if err := t.out.Publish(ctx, news...); err != nil {
 		return false, err
 	}
@@ -213,11 +216,11 @@ func (t *storySummarizer) due(dirty []storage.DirtyStory) (ids []string, done []
 	if len(dirty) > maxDelayed {
 		t.delays = nil
 	}
-	maps.DeleteFunc(t.delays, func(_ string, r summaryDelay) bool { return r.expired(now) })
+	maps.DeleteFunc(t.delays, func(_ string, d summaryDelay) bool { return d.expired(now) })
 	waits := map[string]bool{}
 	for _, mark := range dirty {
 		switch {
-		case !now.Before(t.delays[mark.StoryID].until):
+		case !t.delays[mark.StoryID].lasts(now):
 			ids, done = append(ids, mark.StoryID), append(done, mark)
 		case waits[mark.StoryID]:
 			done = append(done, mark)
@@ -240,13 +243,13 @@ func (t *storySummarizer) delay(summaries []storage.Story) {
 			return
 		}
 		last, d := t.delays[s.ID], time.Duration(s.Items)*delayPerItem
-		if !last.until.IsZero() {
+		if !last.from.IsZero() {
 			d = max(d, 2*max(last.length, summarizeEvery))
 		}
 		if d = min(d, maxDelay); d <= summarizeEvery {
 			d = 0
 		}
-		t.delays[s.ID] = summaryDelay{now.Add(d), d}
+		t.delays[s.ID] = summaryDelay{from: now, length: d}
 	}
 }
 
@@ -272,10 +275,11 @@ func (t *storySummarizer) weight(feedID string) float64 {
 	return 1
 }
 
-// updateWeights recomputes the weights of feeds at intervals of updateWeightsEvery.
+// updateWeights recomputes the weights of feeds at intervals of updateWeightsEvery, and if the last time is in
+// the future, because the clock was ahead.
 func (t *storySummarizer) updateWeights(ctx context.Context) error {
 	now := t.clock.Now()
-	if !t.weightsUpdated.IsZero() && now.Sub(t.weightsUpdated) < updateWeightsEvery {
+	if age := now.Sub(t.weightsUpdated); age >= 0 && age < updateWeightsEvery {
 		return nil
 	}
 	reach, err := t.store.FeedCoverage(ctx, now.Add(-reachPeriod), story.ReachSources)

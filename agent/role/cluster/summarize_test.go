@@ -175,6 +175,31 @@ func TestSummarizer_GrowingStoryIsDelayed(t *testing.T) {
 	}
 }
 
+// A delay that began while the clock was an hour ahead ends when the clock is right again.
+func TestSummarizer_DelayOfAClockThatWasAhead(t *testing.T) {
+	n := newPipelineFixture(t)
+	made := 0
+	grow := func(items int) {
+		for range items {
+			key := fmt.Sprint(made)
+			made++
+			n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Partition: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
+		}
+	}
+	grow(200) // large enough to be delayed immediately
+	n.now = n.now.Add(time.Hour)
+	n.summarize()
+	n.now = n.now.Add(-time.Hour + 10*time.Second)
+	grow(1)
+	n.summarize()
+	if s, err := storage.StoryByID(t.Context(), n.store, "s"); err != nil || s.Items != made {
+		t.Errorf("got a summary of %d items (%v) after the clock went back, want %d", s.Items, err, made)
+	}
+	if !n.summarizer.weightsUpdated.Equal(n.now) {
+		t.Errorf("got weights of %v at %v, want them recomputed", n.summarizer.weightsUpdated, n.now)
+	}
+}
+
 // More delayed stories than a batch do not hide other dirty stories.
 func TestSummarizer_DelayedStoriesHideNoOthers(t *testing.T) {
 	n := newPipelineFixture(t)
@@ -274,6 +299,57 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 	}
 	if b.isBursting("outage") {
 		t.Error("got the burst still active without new items")
+	}
+}
+
+// The first items of a node are no burst, nor are those of many feeds added later, nor anything on the first day.
+func TestBursts_FirstImportIsNotABurst(t *testing.T) {
+	n := newPipelineFixture(t)
+	b := n.summarizer.bursts
+	b.countedUntil = worktest.Noon.Add(-burstHistory)
+	items := func(feed string, count int, seen, published time.Time) {
+		url := "https://" + feed + ".example/feed"
+		if _, err := n.store.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url, Added: seen.Add(-time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		var list []storage.Item
+		for i := range count {
+			key := fmt.Sprint(feed, i, seen.Unix())
+			list = append(list, storage.Item{ID: key, Key: key, Partition: "en", EventID: key, StoryID: feed, FirstSeen: seen, Published: published, Topics: []string{feed}})
+		}
+		if _, err := n.store.PutItems(t.Context(), storage.Batch{FeedID: storage.FeedID(url), Items: list}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(at time.Time) []placement.Burst {
+		n.now = at.Add(5*time.Minute + burstDelay)
+		if err := b.countAll(t.Context(), n.now); err != nil {
+			t.Fatal(err)
+		}
+		return b.current()
+	}
+	yesterday := worktest.Noon.Add(-30 * time.Hour)
+	for i := range 10 {
+		items(fmt.Sprint("calm", i), 1, yesterday, yesterday)
+	}
+	items("linux", 100, yesterday, yesterday.AddDate(0, 0, -1)) // the first import
+	items("news", 50, yesterday.Add(10*time.Minute), yesterday.Add(10*time.Minute))
+	if got := count(yesterday.Add(time.Hour)); len(got) > 0 {
+		t.Errorf("got %v on the first day, want no burst", got)
+	}
+	for i := range 30 {
+		at := yesterday.Add(time.Duration(i) * time.Hour)
+		items("calm1", 2, at, at)
+		items("calm2", 2, at, at)
+	}
+	items("import", 50, worktest.Noon, worktest.Noon.Add(-time.Hour)) // many feeds added later
+	items("calm1", 1, worktest.Noon, worktest.Noon)
+	if got := count(worktest.Noon); len(got) > 0 {
+		t.Errorf("got %v from items older than their feeds, want no burst", got)
+	}
+	items("outage", 50, worktest.Noon.Add(5*time.Minute), worktest.Noon.Add(5*time.Minute))
+	if got := count(worktest.Noon.Add(5 * time.Minute)); len(got) == 0 {
+		t.Error("got no burst from fifty new items")
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *clusterer) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// pageItems is the number of items in a page, and maxPagesAhead bounds the pages in memory.
+// pageItems is the number of items in a page, and maxPagesAhead bounds the buffered pages.
 const (
 	pageItems     = 1000
 	maxPagesAhead = 4
@@ -51,7 +51,7 @@ type extractedItem struct {
 }
 
 // loadWindow loads the partition's items since a time into memory. Workers compute the features of the next
-// pages while one goroutine adds a page. The store may have more events than limits.Events: items of the
+// pages while one worker adds a page. The store may have more events than limits.Events: items of the
 // excess events are used for duplicate detection only, because their events would be evicted again.
 func (c *clusterer) loadWindow(ctx context.Context, since time.Time) (n int, err error) {
 	ids, err := c.store.RecentEvents(ctx, c.partition, since, c.limits.Events)

@@ -6,6 +6,7 @@ package placement
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
@@ -29,9 +30,13 @@ func MatchOf(i storage.Item) near.Match {
 // StoryItem returns the input by which an item's event and story are found.
 func StoryItem(i storage.Item, plain string) story.Item {
 	return story.Item{
-		ID: i.ID, Title: i.Title, Text: plain, Language: i.Language, Host: Publisher(i), Seen: i.FirstSeen, DuplicateOf: i.DuplicateOf,
+		ID: i.ID, Title: i.Title, Text: plain, Language: i.Language, Host: Publisher(i), Seen: i.Time(), DuplicateOf: i.DuplicateOf,
 	}
 }
+
+// Archived reports whether an item was older than the window when it was first seen, as most items of a new feed. It
+// is no part of today's stories.
+func Archived(i storage.Item, window time.Duration) bool { return i.FirstSeen.Sub(i.Time()) > window }
 
 // PlacementOf returns an item's stored event and story.
 func PlacementOf(i storage.Item) story.Placement {

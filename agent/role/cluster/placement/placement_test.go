@@ -29,7 +29,7 @@ func storyItems(items ...storage.Item) storage.StoryItems {
 
 func TestSummarize_HeadlineTopicsAndTimes(t *testing.T) {
 	s, ok := Summarize("s", storyItems(
-		storage.Item{Title: "Kernel 6.12 is out with real time scheduling", URL: "https://www.one.example/a", Excerpt: "The new kernel brings real time scheduling to everyone at last. It took twenty years.", Categories: []string{"os"}, Topics: []string{"linux", "real-time"}},
+		storage.Item{Title: "Kernel 6.12 is out with real time scheduling", URL: "https://www.one.example/a", Excerpt: "Factories wait for a Linux kernel whose answers never come late. It took twenty years.", Categories: []string{"os"}, Topics: []string{"linux", "real-time"}},
 		storage.Item{Title: "Linux kernel 6.12 brings real time scheduling", URL: "https://two.example/b", Excerpt: "After two decades of patches the real time scheduler is part of the kernel that everybody runs.", Categories: []string{"os", "hardware"}, Topics: []string{"linux"}},
 		storage.Item{Title: "Weather", URL: "https://one.example/c", Categories: []string{"os"}},
 	), one, true, noon.Add(5*time.Hour))

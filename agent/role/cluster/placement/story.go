@@ -33,11 +33,8 @@ func Summarize(id string, of storage.StoryItems, weight func(feedID string) floa
 	for n, i := range items {
 		publisher, w, repeats := Publisher(i), weight(i.FeedID), i.DuplicateOf != ""
 		publishers[publisher] = true
-		versions[n] = story.Document{
-			ItemID: i.ID, Title: i.Title, Text: i.Excerpt, Language: i.Language, Source: publisher,
-			Weight: w, Seen: i.FirstSeen, Duplicate: repeats,
-		}
-		sightings[n] = story.SourceSighting{Source: publisher, Weight: w, Seen: i.FirstSeen, Duplicate: repeats}
+		versions[n] = document(i, publisher, w)
+		sightings[n] = story.SourceSighting{Source: publisher, Weight: w, Seen: i.Time(), Duplicate: repeats}
 		if !repeats {
 			categories, topics = append(categories, i.Categories), append(topics, i.Topics)
 		}
@@ -55,6 +52,29 @@ func Summarize(id string, of storage.StoryItems, weight func(feedID string) floa
 		summary.Summary = append(summary.Summary, storage.Line(line))
 	}
 	return summary, true
+}
+
+func document(i storage.Item, publisher string, weight float64) story.Document {
+	return story.Document{
+		ItemID: i.ID, Title: i.Title, Text: i.Excerpt, Language: i.Language, Source: publisher,
+		Weight: weight, Seen: i.Time(), Duplicate: i.DuplicateOf != "",
+	}
+}
+
+// Headline returns the title that represents the items of an event, oldest first, without spam and muted ones if there
+// are others.
+func Headline(items []storage.Item) string {
+	if counted := CountedItems(items); len(counted) > 0 {
+		items = counted
+	}
+	versions := make([]story.Document, len(items))
+	for n, i := range items {
+		versions[n] = document(i, Publisher(i), 1)
+	}
+	if best := story.Headline(versions); best >= 0 {
+		return versions[best].Title
+	}
+	return ""
 }
 
 // CountedItems returns the items without spam and muted ones.
