@@ -29,7 +29,7 @@ type storiesListCommand struct {
 	After    timeFlag `placeholder:"TIME" help:"Only stories with new items after: 2026-01-31, 2026-01-31T12:00:00Z, or 24h or 7d ago."`
 	Before   timeFlag `placeholder:"TIME" help:"Only stories first seen before."`
 	Sources  int      `default:"2" help:"Minimum number of publishers."`
-	Sort     string   `default:"rank" enum:"rank,newest" help:"Sort order: rank or newest first."`
+	Sort     string   `default:"rank" enum:"rank,newest,longest" help:"Sort order: rank, newest first, or longest: most items first, half as many for each day since the last."`
 	Limit    int      `default:"20" help:"Maximum number of stories."`
 }
 
@@ -165,7 +165,7 @@ func showStory(pg *page, s wire.StoryView, now time.Time) {
 		}
 	})
 	for _, e := range s.Timeline {
-		pg.printf("\n%s  event %s\n", ago(e.FirstSeen, now), e.ID)
+		pg.printf("\n%s  %s  event %s\n", ago(e.FirstSeen, now), truncate(e.Title, 80), e.ID)
 		for _, i := range e.Items {
 			showStoryItem(pg, i, now)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -29,7 +30,11 @@ type Stories struct{ *core }
 
 // List returns a page of stories. It returns [storage.ErrBadCursor] for a cursor of another list.
 func (s *Stories) List(ctx context.Context, q wire.StorySearch) (wire.StoryPage, error) {
-	stories, next, err := s.Store.ListStories(ctx, storage.StoryQuery{
+	list := s.Store.ListStories
+	if q.Sort == "longest" {
+		list = s.longest
+	}
+	stories, next, err := list(ctx, storage.StoryQuery{
 		Partition: q.Language, Category: q.Category, Topic: q.Topic, After: q.After, Before: q.Before,
 		Sources: q.Sources, Newest: q.Sort == "newest", Limit: q.Limit, Cursor: q.Cursor,
 	})
@@ -156,14 +161,20 @@ func unsummarized(id string, of storage.StoryItems) storage.Story {
 // maxHours is the maximum age of the first hour of an activity.
 const maxHours = 7 * 24
 
-// activityOf counts items, newest first, by the hour in which they were first seen.
+// activityOf counts items by the hour of their time.
 func activityOf(items []storage.Item) wire.HourlyItems {
 	if len(items) == 0 {
 		return wire.HourlyItems{Hours: []int{}}
 	}
-	hour := func(i storage.Item) time.Time { return i.FirstSeen.Truncate(time.Hour) }
-	last := hour(items[0])
-	since := hour(items[len(items)-1])
+	hour := func(i storage.Item) time.Time { return i.Time().Truncate(time.Hour) }
+	since, last := hour(items[0]), hour(items[0])
+	for _, i := range items {
+		if h := hour(i); h.Before(since) {
+			since = h
+		} else if h.After(last) {
+			last = h
+		}
+	}
 	if earliest := last.Add(-(maxHours - 1) * time.Hour); since.Before(earliest) {
 		since = earliest
 	}
@@ -245,14 +256,20 @@ func timelineOf(items []storage.Item, titles func(string) string) []wire.StoryEv
 	events := []wire.StoryEvent{}
 	type place struct{ event, item int }
 	numbers, firsts := map[string]int{}, map[string]place{} // by ID of an event, and of an item
+	byEvent := map[string][]storage.Item{}
 	for _, i := range slices.Backward(items) {
+		byEvent[i.EventID] = append(byEvent[i.EventID], i)
 		n, known := numbers[i.EventID]
 		if !known {
 			n = len(events)
-			numbers[i.EventID], events = n, append(events, wire.StoryEvent{ID: i.EventID, FirstSeen: i.FirstSeen})
+			numbers[i.EventID], events = n, append(events, wire.StoryEvent{ID: i.EventID, FirstSeen: i.Time(), LastSeen: i.Time()})
 		}
 		e := &events[n]
-		e.LastSeen = i.FirstSeen
+		if at := i.Time(); at.Before(e.FirstSeen) {
+			e.FirstSeen = at
+		} else if at.After(e.LastSeen) {
+			e.LastSeen = at
+		}
 		if i.DuplicateOf == "" {
 			firsts[i.ID] = place{n, len(e.Items)}
 			e.Items = append(e.Items, wire.StoryItem{ItemBrief: briefOf(i, titles)})
@@ -269,6 +286,9 @@ func timelineOf(items []storage.Item, titles func(string) string) []wire.StoryEv
 		} else { // its original is in another event, or too old to be read
 			e.Items = append(e.Items, wire.StoryItem{ItemBrief: briefOf(i, titles)})
 		}
+	}
+	for n := range events {
+		events[n].Title = placement.Headline(byEvent[events[n].ID])
 	}
 	return events
 }
@@ -300,4 +320,60 @@ func (s *Stories) Bursts(ctx context.Context, in wire.ListBurstsRequest) (wire.B
 		bursts.Bursts = append(bursts.Bursts, burst)
 	}
 	return bursts, nil
+}
+
+const (
+	// longestOf is the number of stories of highest rank that are sorted by length.
+	longestOf = 500
+
+	// chainHalfLife is the time since a story's last item after which it must be twice as long for the same place.
+	chainHalfLife = 24 * time.Hour
+)
+
+// A chainPosition is the sort key of a story in a list by length and freshness.
+type chainPosition struct {
+	Score *float64 `json:"c"`
+	ID    string   `json:"s"`
+}
+
+// chainPositionOf returns the position of a story: the logarithm of its length decays with the age of its last item.
+// Times count from a fixed origin, so that the order does not change while no items arrive.
+//
+// Source: infostream.ua chooses chains of documents by length and freshness.
+func chainPositionOf(s storage.Story) chainPosition {
+	score := math.Log2(float64(max(1, s.Items))) + float64(s.LastSeen.Unix())/chainHalfLife.Seconds()
+	return chainPosition{&score, s.ID}
+}
+
+func (p chainPosition) compare(q chainPosition) int {
+	return cmp.Or(cmp.Compare(*q.Score, *p.Score), cmp.Compare(p.ID, q.ID))
+}
+
+// longest returns a page of the stories of highest rank that match, by length and freshness.
+func (s *Stories) longest(ctx context.Context, q storage.StoryQuery) (page []storage.Story, next string, err error) {
+	var after chainPosition
+	if q.Cursor != "" && (storage.UnpackCursor(q.Cursor, &after) != nil || after.Score == nil || after.ID == "") {
+		return nil, "", storage.ErrBadCursor
+	}
+	size := q.PageSize()
+	q.Newest, q.Limit, q.Cursor = false, storage.MaxLimit, ""
+	var all []storage.Story
+	for len(all) < longestOf {
+		some, more, err := s.Store.ListStories(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		all = append(all, some...)
+		if q.Cursor = more; more == "" {
+			break
+		}
+	}
+	if after.Score != nil {
+		all = slices.DeleteFunc(all, func(story storage.Story) bool { return chainPositionOf(story).compare(after) <= 0 })
+	}
+	slices.SortFunc(all, func(a, b storage.Story) int { return chainPositionOf(a).compare(chainPositionOf(b)) })
+	if len(all) <= size {
+		return all, "", nil
+	}
+	return all[:size], storage.PackCursor(chainPositionOf(all[size-1])), nil
 }

@@ -15,7 +15,7 @@ type StorySearch struct {
 	After    time.Time `query:"after" doc:"Last item at or after."`
 	Before   time.Time `query:"before" doc:"Began before."`
 	Sources  int       `query:"sources" minimum:"1" maximum:"1000" default:"2" doc:"Carried by at least this many publishers."`
-	Sort     string    `query:"sort" enum:"rank,newest" default:"rank" doc:"rank: highest rank first; newest: newest item first."`
+	Sort     string    `query:"sort" enum:"rank,newest,longest" default:"rank" doc:"rank: highest rank first; newest: newest item first; longest: most items first, half as many for each day since the last, of the 500 stories of highest rank."`
 	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum length of the page."`
 	Cursor   string    `query:"cursor" maxLength:"4096" doc:"The value of next of the previous page."`
 }
@@ -84,6 +84,7 @@ type Publisher struct {
 // A StoryEvent is an event of a story with its items, oldest first.
 type StoryEvent struct {
 	ID        string      `json:"id"`
+	Title     string      `json:"title" doc:"Title of the item that represents the event."`
 	FirstSeen time.Time   `json:"first_seen"`
 	LastSeen  time.Time   `json:"last_seen"`
 	Items     []StoryItem `json:"items"`

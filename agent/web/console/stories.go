@@ -33,7 +33,7 @@ var storyParams = []param{
 	{name: "category", max: 64},
 	{name: "topic", max: 64},
 	{name: "time", max: 8, values: []string{"day", "week", "month"}},
-	{name: "sort", max: 8, values: []string{"rank", "newest"}, initial: "rank"},
+	{name: "sort", max: 8, values: []string{"rank", "newest", "longest"}, initial: "rank"},
 	{name: "cursor", max: 4096},
 }
 
@@ -153,6 +153,7 @@ func (l listing) show(found wire.StoryPage, now time.Time) storiesPage {
 		Sorts: []choice{
 			{Label: "Top", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
 			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
+			{Label: "Longest", URL: l.with("sort", "longest").URL(), Active: l["sort"] == "longest"},
 		},
 		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").with("time", "").URL(), Groups: l.groups(found), Follow: l.follow(),
 	}

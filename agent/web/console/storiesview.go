@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -118,14 +117,14 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 		p.Publishers = append(p.Publishers, publisherRow{publisher.Name, int64(publisher.Items)})
 	}
 	p.More = int64(len(s.Publishers) - len(p.Publishers))
-	for i, e := range s.Timeline {
-		p.Events = append(p.Events, eventOf(i+1, e, s, now))
+	for _, e := range s.Timeline {
+		p.Events = append(p.Events, eventOf(e, s, now))
 	}
 	return p
 }
 
-func eventOf(number int, e wire.StoryEvent, s wire.StoryView, now time.Time) eventRow {
-	row := eventRow{ID: e.ID, Heading: fmt.Sprintf("Event %d", number), First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
+func eventOf(e wire.StoryEvent, s wire.StoryView, now time.Time) eventRow {
+	row := eventRow{ID: e.ID, Heading: e.Title, First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
 	if len(s.Timeline) == 1 {
 		row.Heading = "Items"
 	}

@@ -27,8 +27,8 @@ func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
 	doc := parse(t, body(t, serve(source, "GET", "/stories/s")))
 	page := words(doc)
 	for _, want := range []string{
-		"It is out. lwn.example", "Event 1 1 hour ago", "Reason: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
-		"Split Event 2 into a new story", "Split from this story: A hole", "Not a duplicate: Kernel released - B",
+		"It is out. lwn.example", "Events A hole 1 hour ago", "Kernel released 1 hour ago", "Reason: nothing like it was there.", "1 duplicate", "Same title but for the publisher's tail.",
+		"Split this event into a new story: A hole", "Split from this story: A hole", "Not a duplicate: Kernel released - B",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q: %s", want, page)

@@ -24,7 +24,7 @@ func (w *testbed) newsOf(key, host, title string, minutes int, event, story stri
 	i := storage.Item{
 		FeedID: w.feed, Key: key, Hash: key, Title: title, Language: "en", Partition: "en", StoryReason: "nothing like it was there",
 		URL: "https://" + host + "/" + key, Excerpt: "It was said at " + host + " that the kernel has a new scheduler for many cores.",
-		FirstSeen: now.Add(time.Duration(minutes) * time.Minute), Published: now,
+		FirstSeen: now.Add(time.Duration(minutes) * time.Minute), Published: now.Add(time.Duration(minutes) * time.Minute),
 		Categories: []string{"operating-systems"}, Topics: []string{"linux"},
 	}
 	i.ID = storage.ItemID(w.feed, key)
@@ -133,7 +133,7 @@ func TestStories_FiltersAndPages(t *testing.T) {
 			t.Errorf("%s: got %d stories, want %d", query, got, want)
 		}
 	}
-	for _, sort := range []string{"rank", "newest"} {
+	for _, sort := range []string{"rank", "newest", "longest"} {
 		got, pages := []string{}, 0
 		for cursor := ""; pages < 10; {
 			p := getJSON[wire.StoryPage](t, w, "/api/stories?limit=3&sort="+sort+"&cursor="+url.QueryEscape(cursor))
