@@ -88,7 +88,15 @@ func (c *Classifier) decideSpam(decision *Decision, d Document, outcome Outcome,
 
 // decideLabels sets the categories, the topics and their reasons.
 func (c *Classifier) decideLabels(decision *Decision, d Document, outcome Outcome) {
-	list := c.rankCandidates(d, outcome)
+	p := c.predict(d, outcome)
+	labels := outcome.Labels
+	if p.general != nil {
+		labels = withoutBuiltIn(labels)
+		if hasCertainCategory(outcome.Labels) && !hasCertainCategory(labels) {
+			decision.Reasons = append(decision.Reasons, c.generalReason(*p.general, d, outcome))
+		}
+	}
+	list := rankCandidates(d, labels, p)
 	if len(list) > 0 {
 		decision.MostLikely = list[0].name
 	}
@@ -116,6 +124,11 @@ func (c *Classifier) decideLabels(decision *Decision, d Document, outcome Outcom
 	}
 }
 
+// hasCertainCategory reports whether rules assign a category.
+func hasCertainCategory(labels []Label) bool {
+	return slices.ContainsFunc(labels, func(l Label) bool { return !l.Topic && l.Points >= Threshold })
+}
+
 // reasons returns a sentence for each rule that contributed to a label, for example `topic kubernetes: "k8s"
 // in title (devops.rules:4)`.
 func (l Label) reasons() []string {
@@ -128,6 +141,12 @@ func (l Label) reasons() []string {
 		why = append(why, fmt.Sprintf("%s: %s (%s)", name, f.describe(), f.Rule))
 	}
 	return why
+}
+
+// isBuiltIn reports whether the rule is in a file of the name of a built-in file.
+func (f RuleMatch) isBuiltIn() bool {
+	file, _, _ := strings.Cut(f.Rule, ":")
+	return isShippedFile(file)
 }
 
 // describe returns the evidence of a rule as text.

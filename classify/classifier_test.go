@@ -141,6 +141,58 @@ func TestDecide_GuessNeverOverridesCertainRule(t *testing.T) {
 	}
 }
 
+// withGeneral is a model of [cooking] that has learned general news about elections too, in English.
+func withGeneral(t testing.TB) *model.Model {
+	t.Helper()
+	tr := model.NewTrainer()
+	for i := range 150 {
+		for category, words := range map[string][]string{
+			"baking": {"bread", "oven", "dough"}, "stewing": {"soup", "ladle", "broth"}, model.General: {"election", "minister", "vote"},
+		} {
+			tr.Add(model.Example{
+				ID: fmt.Sprint(category, i), Categories: []string{category},
+				Document: model.Document{Title: fmt.Sprintf("%s and %s %d", words[i%3], words[(i+1)%3], i), Language: "en"},
+			})
+		}
+	}
+	m, err := tr.Train("invented titles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestDecide_GeneralItemsHaveNoBuiltInCategory(t *testing.T) {
+	c := &Classifier{Rules: ShippedRules(), Spam: classifier(t, "star when helm", nil).Spam, Model: withGeneral(t)}
+	general := english("Vote for the minister: an election and PostgreSQL")
+	got := c.Decide(general)
+	if len(got.Categories) > 0 || got.MostLikely != "" || len(got.Reasons) == 0 || !strings.HasPrefix(got.Reasons[0], "no category: general, not IT, guessed from ") {
+		t.Errorf("got %q, %q", got.Categories, got.Reasons)
+	}
+	for _, title := range []string{"PostgreSQL and the oven", "PostgreSQL"} {
+		if got := c.Decide(english(title)); len(got.Categories) == 0 || got.Categories[0] != "databases" {
+			t.Errorf("%s: got %q", title, got.Categories)
+		}
+	}
+	general.Language = "fr" // not among the examples
+	if got := c.Decide(general); len(got.Categories) == 0 || got.Categories[0] != "databases" {
+		t.Errorf("French: got %q", got.Categories)
+	}
+	own := classifier(t, "category politics when election", withGeneral(t))
+	if got := own.Decide(english("Vote for the minister: an election")); !reflect.DeepEqual(got.Categories, []string{"politics"}) {
+		t.Errorf("got %q, want the category of an own rule", got.Categories)
+	}
+}
+
+func TestDecide_NoGuessInOtherLanguages(t *testing.T) {
+	c := classifier(t, "category devops when k8s", cooking(t))
+	d := english("Dough in the oven")
+	d.Language = "de"
+	if got := c.Decide(d); len(got.Categories) > 0 || got.MostLikely != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestDecide_FeedHistoryAddsButNeverDecidesAlone(t *testing.T) {
 	c := classifier(t, "category devops when k8s\ncategory stewing when pot score 0.9", cooking(t))
 	baker := map[string]float64{"baking": 200}

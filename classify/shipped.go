@@ -32,6 +32,12 @@ var shippedFiles = sync.OnceValue(func() []rule.File {
 	return files
 })
 
+// isShippedFile reports whether a file of the name ships with the program.
+func isShippedFile(name string) bool {
+	_, is := slices.BinarySearchFunc(shippedFiles(), name, func(f rule.File, name string) int { return cmp.Compare(f.Name, name) })
+	return is
+}
+
 // Shipped returns the rules that ship with the program. The caller must not change them.
 func Shipped() *rule.Set { return shippedSet() }
 

@@ -278,6 +278,7 @@ func (f *fitter) model(names, categories []string) *Model {
 // An example is the stored form of an [Example].
 type example struct {
 	id         string
+	language   string
 	features   []int32
 	values     []uint8 // by feature
 	categories []string

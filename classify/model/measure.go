@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // measure returns the metrics of m on held-out examples, whose features are indexes of names.
 func (m *Model) measure(held []example, names []string) Metrics {
@@ -54,14 +57,37 @@ func (m *Model) likeliest(e example, names []string) (int, float64) {
 	return best, Probability(float64(sums[best]) * (step / whole))
 }
 
-// count adds the number of training examples of each category.
+// count adds the number of training examples of each category and language.
 func (f *Metrics) count(all []example) {
+	languages := make(map[string]*LanguageMetrics)
 	for _, e := range all {
+		l := languages[e.language]
+		if l == nil {
+			l = &LanguageMetrics{Language: e.language}
+			languages[e.language] = l
+		}
+		isGeneral := false
 		for _, k := range e.gold {
 			f.Categories[k].Examples++
+			isGeneral = isGeneral || f.Categories[k].Name == General
+		}
+		switch {
+		case isGeneral:
+			l.General++
+		case len(e.gold) > 0:
+			l.Examples++
 		}
 	}
+	for _, l := range languages {
+		f.Languages = append(f.Languages, *l)
+	}
+	slices.SortFunc(f.Languages, func(a, b LanguageMetrics) int {
+		return cmp.Or(cmp.Compare(b.Examples, a.Examples), cmp.Compare(b.General, a.General), cmp.Compare(a.Language, b.Language))
+	})
+	f.Languages = f.Languages[:min(len(f.Languages), maxLanguages)]
 }
+
+const maxLanguages = 100 // in the metrics
 
 // curveThresholds are the minimum probabilities that are measured.
 var curveThresholds = []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,6 +15,7 @@ type Metrics struct {
 	Top1       float64           `json:"top1"`     // share of held-out examples whose most likely category is correct
 	Curve      []CurvePoint      `json:"curve"`    // ascending
 	Categories []CategoryMetrics `json:"categories"`
+	Languages  []LanguageMetrics `json:"languages,omitempty"` // most examples first; at most 100
 }
 
 // A CurvePoint is the result of guessing only from a minimum probability on.
@@ -30,6 +32,13 @@ type CategoryMetrics struct {
 	HeldOut   int    `json:"held"`     // held-out examples
 	Predicted int    `json:"said"`
 	Correct   int    `json:"right"`
+}
+
+// LanguageMetrics count the examples in a language.
+type LanguageMetrics struct {
+	Language string `json:"language"` // ISO 639-1; empty: unknown
+	Examples int    `json:"examples"` // with a category other than General
+	General  int    `json:"general"`
 }
 
 func share(part, of int) float64 {
@@ -52,6 +61,10 @@ func (f Metrics) String() string {
 	b.WriteString("\n| category | trained on | held out | most likely | of these correct |\n|---|---|---|---|---|\n")
 	for _, c := range f.Categories {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", c.Name, c.Examples, c.HeldOut, c.Predicted, c.Correct)
+	}
+	b.WriteString("\n| language | examples with a category | general |\n|---|---|---|\n")
+	for _, l := range f.Languages {
+		fmt.Fprintf(&b, "| %s | %d | %d |\n", cmp.Or(l.Language, "unknown"), l.Examples, l.General)
 	}
 	return b.String()
 }

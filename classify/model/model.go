@@ -29,6 +29,10 @@ type Model struct {
 // step is the log-odds in nats for a weight of 1 and a feature value of 1.
 const step = 1.0 / 16
 
+// General is the category of items that fit none of the other categories, such as general news. It is learned
+// like the others; the caller of [Model.Predict] decides what follows from it. No rule can name it.
+const General = "(general)"
+
 // maxWhy bounds the features in an explanation.
 const maxWhy = 3
 
@@ -103,6 +107,39 @@ func (m *Model) VocabularyShare(d Document) float64 {
 
 // Metrics returns how m was trained, and its measured results.
 func (m *Model) Metrics() Metrics { return m.figures }
+
+const (
+	minLanguageShare   = 0.05 // of all examples with other categories than General: minimum for CoversLanguage
+	minLanguageGeneral = 50   // examples with General, and with other categories: minimum for CoversGeneral
+)
+
+// CoversLanguage reports whether enough examples in a language had categories other than [General]. It is true if
+// the language is empty: [Model.VocabularyShare] returns how much of such a text the model covers.
+func (m *Model) CoversLanguage(language string) bool {
+	return m.covers(language, func(l LanguageMetrics, all int) bool { return float64(l.Examples) >= minLanguageShare*float64(all) })
+}
+
+// CoversGeneral reports whether enough examples in a language had category [General], and enough another one. It is
+// true if the language is empty.
+func (m *Model) CoversGeneral(language string) bool {
+	return m.covers(language, func(l LanguageMetrics, _ int) bool { return min(l.Examples, l.General) >= minLanguageGeneral })
+}
+
+// covers returns the result of enough for a language's metrics and the number of examples in all languages. Models of earlier versions have no metrics of languages.
+func (m *Model) covers(language string, enough func(l LanguageMetrics, all int) bool) bool {
+	if language == "" || len(m.figures.Languages) == 0 {
+		return true
+	}
+	var metrics LanguageMetrics
+	all := 0
+	for _, l := range m.figures.Languages {
+		all += l.Examples
+		if l.Language == language {
+			metrics = l
+		}
+	}
+	return enough(metrics, all)
+}
 
 // A knownFeature is a feature of a document that the model contains.
 type knownFeature struct {

@@ -182,6 +182,35 @@ func TestTrain_LearnsTrustInRules(t *testing.T) {
 	}
 }
 
+func TestTrain_CountsLanguages(t *testing.T) {
+	tr := taught(100)
+	for i := range 120 {
+		e := Example{ID: fmt.Sprint("other", i), Document: Document{Title: fmt.Sprint("Прочее ", i), Language: "ru"}, Categories: []string{General}}
+		if i%2 == 0 {
+			e.Categories = []string{"games"}
+		}
+		if i%20 == 0 {
+			e.Document.Language = "de"
+		}
+		tr.Add(e)
+	}
+	m, err := tr.Train("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Metrics().Languages, []LanguageMetrics{{"en", 300, 0}, {"ru", 54, 60}, {"de", 6, 0}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for language, want := range map[string][2]bool{"en": {true, false}, "ru": {true, true}, "de": {false, false}, "fr": {false, false}, "": {true, true}} {
+		if got := [2]bool{m.CoversLanguage(language), m.CoversGeneral(language)}; got != want {
+			t.Errorf("%q: got %v, want %v", language, got, want)
+		}
+	}
+	if older := new(Model); !older.CoversLanguage("fr") || !older.CoversGeneral("fr") {
+		t.Error("a model without metrics of languages excludes one")
+	}
+}
+
 func TestDecode_RestoresEncodedModel(t *testing.T) {
 	m := trained(t)
 	packed, err := m.Encode()

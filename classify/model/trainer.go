@@ -53,7 +53,7 @@ func (t *Trainer) Add(e Example) bool {
 	if len(e.Categories) == 0 || !stored && len(t.examples) == maxExamples {
 		return len(t.examples) < maxExamples
 	}
-	kept := example{id: strings.Clone(e.ID), weight: min(cmp.Or(max(e.Weight, 0), 1), maxWeight)}
+	kept := example{id: strings.Clone(e.ID), language: strings.Clone(e.Document.Language), weight: min(cmp.Or(max(e.Weight, 0), 1), maxWeight)}
 	for _, c := range e.Categories {
 		if !slices.Contains(kept.categories, c) {
 			kept.categories = append(kept.categories, strings.Clone(c))

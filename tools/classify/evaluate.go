@@ -33,9 +33,10 @@ author, feed, category (a name or a list) and label ("spam" or "ham"):
 
     {"id": "1", "title": "Helm 4 is out", "lang": "en", "category": ["devops"]}
 
-A category is correct if the item has it; items without categories are skipped. The
-built-in model was trained on some items: if FILE contains
-them, measure on the test part.
+A category is correct if the item has it; items without categories are skipped. Of
+general news (category economy, entertainment, health, not_news, politics, society
+or sports), the share that gets a category is printed. The built-in model was
+trained on some items: if FILE contains them, measure on the test part.
 
     go run ./tools/classify eval items.jsonl.gz --part test
 
@@ -74,10 +75,10 @@ func (c *classifyEvalCommand) Run(_ context.Context, o *command.Output) error {
 	if result.Rules, err = evaluate(c.File, part, classifier); err != nil {
 		return err
 	}
-	if result.Rules.Items == 0 && result.Rules.Spam.Items == 0 {
+	if result.Rules.Items+result.Rules.General.Items+result.Rules.Spam.Items == 0 {
 		return command.Usage("%s has no item with a category or a label", partName(part, c.File))
 	}
-	if predictor != nil && result.Rules.Items > 0 {
+	if predictor != nil && result.Rules.Items+result.Rules.General.Items > 0 {
 		classifier.Model = predictor
 		report, err := evaluate(c.File, part, classifier)
 		if err != nil {

@@ -27,7 +27,10 @@ func (classifyTrainCommand) Help() string {
 	return `The model decides where no rule matches, and weights the rules: train it again
 after large changes of rules. It contains words and their weights, no items.
 
-    go run ./tools/classify train items.jsonl.gz --part train -o model.gz --figures model.md`
+    go run ./tools/classify train items.jsonl.gz --part train -o model.gz --figures model.md
+
+General news, as in eval, is learned as the outcome "no category". Items without a
+category get those of the built-in rules.`
 }
 
 // Run implements the command.

@@ -71,6 +71,16 @@ func TestCorpus_RussianPosts(t *testing.T) {
 	if got.Coverage > alone.Coverage+0.05 {
 		t.Errorf("got a coverage of %.3f with a model of English and %.3f without: it guesses without evidence", got.Coverage, alone.Coverage)
 	}
+	least(t, "top-1 with the model, compared with rules alone", got.Top1, alone.Top1)
+}
+
+// The shipped model was trained on the other part.
+func TestCorpus_GeneralNews(t *testing.T) {
+	c := byRules(t)
+	c.Model = model.Default()
+	if got := evaluate(t, c, "news-categories-ru-en.jsonl.gz", eval.Test).General; got.Items < 40 || got.Share() > 0.15 {
+		t.Errorf("got %d of %d items of general news with a category, want at most 15 %%", got.Labelled, got.Items)
+	}
 }
 
 func TestCorpus_QuestionTopics(t *testing.T) {

@@ -44,7 +44,8 @@ type Score struct {
 // A Category holds the metrics of one category.
 type Category struct {
 	Name      string `json:"name"`
-	Gold      int    `json:"gold"` // items that have it
+	Gold      int    `json:"gold"`     // items that have it
+	Labelled  int    `json:"labelled"` // of these, items with any predicted category
 	Predicted int    `json:"said"`
 	Correct   int    `json:"right"`
 	Score
@@ -82,7 +83,11 @@ func (c *Counter) Add(k Case) {
 		c.top++
 	}
 	for _, name := range k.Gold {
-		c.category(name).Gold++
+		at := c.category(name)
+		at.Gold++
+		if len(k.Predicted) > 0 {
+			at.Labelled++
+		}
 	}
 	for _, name := range k.Predicted {
 		at := c.category(name)

@@ -5,9 +5,13 @@ import (
 	"compress/gzip"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"feedmesh/classify"
+	"feedmesh/classify/model"
 )
 
 func counted(cases ...Case) Metrics {
@@ -33,7 +37,7 @@ func TestCounter_Shares(t *testing.T) {
 		t.Errorf("got micro %+v, want %+v", got.Micro, want)
 	}
 	want := []Category{
-		{Name: "a", Gold: 3}, {"b", 1, 1, 1, Score{1, 1, 1}}, {Name: "c", Gold: 1, Predicted: 2},
+		{Name: "a", Gold: 3, Labelled: 2}, {"b", 1, 1, 1, 1, Score{1, 1, 1}}, {Name: "c", Gold: 1, Predicted: 2},
 	}
 	if !reflect.DeepEqual(got.Categories, want) {
 		t.Errorf("got %+v, want %+v", got.Categories, want)
@@ -104,6 +108,28 @@ func TestPart_PartsAreComplete(t *testing.T) {
 	}
 }
 
+func TestExample_GeneralMixedAndUnlabelledRecords(t *testing.T) {
+	const title = "PostgreSQL vacuum explained"
+	for _, c := range []struct {
+		title      string
+		categories []string
+		want       []string
+		labels     bool // from rules, as features
+	}{
+		{title, []string{"devops", "other"}, []string{"devops"}, true},
+		{title, []string{"society", "sports"}, []string{model.General}, true},
+		{title, []string{"society", "science"}, []string{"society", "science"}, true},
+		{title, []string{"technology"}, []string{"databases"}, false},
+		{title, nil, []string{"databases"}, false},
+		{"A note", nil, nil, false},
+	} {
+		got := example(classify.ShippedRules(), Record{ID: "1", Title: c.title, Language: "en", Categories: c.categories})
+		if !slices.Equal(got.Categories, c.want) || len(got.Document.Labels) > 0 != c.labels {
+			t.Errorf("%s %v: got %+v, want %v", c.title, c.categories, got, c.want)
+		}
+	}
+}
+
 const lines = `{"id":"1","title":"Helm 4","body":"b","lang":"en","url":"https://helm.sh/","author":"A","feed":"F","tags":["x"],"category":"devops","label":"ham"}
 
 {"id":"2","host":"example.com","category":["a","","b"],"label":"spam"}
@@ -166,9 +192,10 @@ func TestPrint_RemovesControlCharacters(t *testing.T) {
 	r := Report{Metrics: counted(Case{Gold: []string{"a\x1b[31m"}, Predicted: []string{"b\u202e"}, MostLikely: "b"})}
 	r.Spam.Add(true, true)
 	r.TitleTopics.Items = 1
+	r.General.add(true)
 	var out strings.Builder
 	r.Print(&out, "rules alone")
-	for _, want := range []string{"rules alone: 1 items", "coverage 100.0 %", "top-1 accuracy", "most often confused: b\ufffd for a\ufffd[31m 1", "spam: 1 of 1", "of 1\n"} {
+	for _, want := range []string{"rules alone: 1 items", "coverage 100.0 %", "top-1 accuracy", "most often confused: b\ufffd for a\ufffd[31m 1", "spam: 1 of 1", "general news: 100.0 % of 1 items", "of 1\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}

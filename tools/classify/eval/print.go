@@ -15,15 +15,15 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 // print writes the metrics as a table: a line for each category, totals and confusions.
 func (t Metrics) print(w io.Writer) {
 	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tabs, "CATEGORY\tITEMS\tPREDICTED\tCORRECT\tPRECISION\tRECALL\tF1\t")
+	fmt.Fprintln(tabs, "CATEGORY\tITEMS\tLABELLED\tPREDICTED\tCORRECT\tPRECISION\tRECALL\tF1\t")
 	for _, c := range t.Categories {
-		fmt.Fprintf(tabs, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t\n", plain(c.Name), c.Gold, c.Predicted, c.Correct, percent(c.Precision), percent(c.Recall), percent(c.F1))
+		fmt.Fprintf(tabs, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", plain(c.Name), c.Gold, c.Labelled, c.Predicted, c.Correct, percent(c.Precision), percent(c.Recall), percent(c.F1))
 	}
 	for _, sum := range []struct {
 		name string
 		Score
 	}{{"all labels (micro)", t.Micro}, {"mean (macro)", t.Macro}} {
-		fmt.Fprintf(tabs, "%s\t\t\t\t%s\t%s\t%s\t\n", sum.name, percent(sum.Precision), percent(sum.Recall), percent(sum.F1))
+		fmt.Fprintf(tabs, "%s\t\t\t\t\t%s\t%s\t%s\t\n", sum.name, percent(sum.Precision), percent(sum.Recall), percent(sum.F1))
 	}
 	tabs.Flush()
 	fmt.Fprintf(w, "coverage %s; best category correct for %s of these, %s of all\n", percent(t.Coverage), percent(t.Precision), percent(t.Accuracy))

@@ -28,6 +28,17 @@ type Record struct {
 	Spam       *bool // nil: unknown
 }
 
+// Categories of news in public sets.
+var (
+	generalCategories = []string{"economy", "entertainment", "health", "not_news", "politics", "society", "sports"}
+	mixedCategories   = []string{"other", "science-technology", "technology"} // items may belong to any category or to none
+)
+
+// IsGeneral reports whether all categories of the record are those of general news, which no category of IT fits.
+func (r Record) IsGeneral() bool {
+	return len(r.Categories) > 0 && !slices.ContainsFunc(r.Categories, func(c string) bool { return !slices.Contains(generalCategories, c) })
+}
+
 // A Part is a part of a set. A hash of the record's ID determines the part, so that every split of a set is
 // the same.
 type Part string
