@@ -140,7 +140,8 @@ func (c *rulesBacktestCommand) Run(ctx context.Context, p *program) error {
 func showReport(pg *page, r wire.Report) {
 	pg.printf("%d items, %.0f µs each; %d unchanged, %d become spam, %d are no longer spam, %d gain a label, %d lose a label.\n",
 		r.Items, r.MicrosPerItem, r.Effects.Same, r.Effects.Spam, r.Effects.Clean, r.Effects.Gained, r.Effects.Lost)
-	pg.printf("%d have manual labels and keep them; %d have labels that differ from the rules in use.\n\n", r.Corrected, r.Outdated)
+	pg.printf("agent rules apply changes %d of them. %d have manual labels and keep them; %d have labels that differ from the rules in use.\n\n",
+		r.Effects.Changed, r.Corrected, r.Outdated)
 	showShifts(pg, "CATEGORY", r.Categories)
 	showShifts(pg, "TOPIC", slices.DeleteFunc(slices.Clone(r.Topics), func(s wire.Shift) bool { return s.Before == s.After }))
 	showSamples(pg, "become spam", r.Samples.Spam)

@@ -68,23 +68,30 @@ func showJob(pg *page, job wire.Job) {
 // A rulesApplyCommand relabels stored items.
 type rulesApplyCommand struct {
 	jobCommand
+	All     bool   `help:"Relabel all items, not only those that the version decides differently."`
 	Name    string `arg:"" help:"Name of the set."`
 	Version int64  `arg:"" optional:"" help:"Version to apply; by default the newest."`
 }
 
 // Help implements kong's HelpProvider.
 func (rulesApplyCommand) Help() string {
-	return `New rules apply to new items. This command also relabels
-stored items, newest first:
+	return `New rules apply to new items. This command also relabels the
+stored items that they decide differently, newest first:
 
     agent rules apply classify
 
-Items with manual labels do not change. The job can be undone.`
+These are the items that agent rules backtest reports as changed. The newest
+version is compared with the one before it, an older VERSION with the newest.
+Items with manual labels do not change. The job can be undone.
+
+Relabel all items, also those with labels from older rules or another model:
+
+    agent rules apply classify --all`
 }
 
 // Run implements the command.
 func (c *rulesApplyCommand) Run(ctx context.Context, p *program) error {
-	return startJob(ctx, p, c.jobCommand, wire.ApplyRules, wire.RuleVersionRequest{Name: c.Name, Version: c.Version})
+	return startJob(ctx, p, c.jobCommand, wire.ApplyRules, wire.ApplyRulesRequest{Name: c.Name, Version: c.Version, All: c.All})
 }
 
 // A rulesUndoCommand undoes the changes of an apply job.

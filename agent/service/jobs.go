@@ -44,7 +44,7 @@ func (j *Jobs) Get(ctx context.Context, in wire.ByID) (wire.Job, error) {
 }
 
 // Apply starts a job that labels the stored items again by a version of a set.
-func (j *Jobs) Apply(ctx context.Context, in wire.RuleVersionRequest) (wire.Job, error) {
+func (j *Jobs) Apply(ctx context.Context, in wire.ApplyRulesRequest) (wire.Job, error) {
 	spec, err := j.decidingSet(in.Name)
 	if err != nil {
 		return wire.Job{}, err
@@ -56,7 +56,34 @@ func (j *Jobs) Apply(ctx context.Context, in wire.RuleVersionRequest) (wire.Job,
 	if _, _, err := spec.Decider(set.Text); err != nil {
 		return wire.Job{}, invalidRules(spec, err)
 	}
-	return j.started(workbench.StartRelabel(ctx, j.Store, spec.Name, set.Version, j.Now()))
+	var before *int64
+	if !in.All {
+		if before, err = j.replacedBy(ctx, set); err != nil {
+			return wire.Job{}, err
+		}
+	}
+	return j.started(workbench.StartRelabel(ctx, j.Store, spec.Name, set.Version, before, j.Now()))
+}
+
+// replacedBy returns the version that a version replaces when it is applied, with which a back-test compares it: the
+// newest version replaces its predecessor, an older version replaces the newest. It is nil for the built-in text
+// while there is no version.
+func (j *Jobs) replacedBy(ctx context.Context, set storage.RuleSet) (*int64, error) {
+	if set.Version == 0 {
+		return nil, nil
+	}
+	versions, err := storage.RuleSets(j.Store).Versions(ctx, set.Name, 0, 2)
+	if err != nil {
+		return nil, err
+	}
+	var before int64 // the built-in text
+	for _, v := range versions {
+		if v.Version != set.Version {
+			before = v.Version
+			break
+		}
+	}
+	return &before, nil
 }
 
 // Train starts a job that trains the next version of a set on stored items.

@@ -46,6 +46,8 @@ type Effects struct {
 	Clean  int `json:"clean" doc:"Items that are no longer spam."`
 	Gained int `json:"gained" doc:"Items that gain a category or topic."`
 	Lost   int `json:"lost" doc:"Items that lose a category or topic."`
+
+	Changed int `json:"changed" doc:"Items that an apply relabels: those above, and items whose flags, score, or order of labels change."`
 }
 
 // A Shift is the number of items with a label before and after.

@@ -80,6 +80,13 @@ type RuleVersionRequest struct {
 	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
 }
 
+// An ApplyRulesRequest asks to relabel stored items by a version of a rule set.
+type ApplyRulesRequest struct {
+	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
+	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
+	All     bool   `query:"all" doc:"Relabel all items, not only those that the version decides differently: the newest from the version before it, an older one from the newest."`
+}
+
 // A RuleVersionSearch is a request for a page of versions.
 type RuleVersionSearch struct {
 	Name   string `path:"name" maxLength:"32" doc:"Name of a rule set."`
@@ -147,9 +154,9 @@ var (
 	BacktestRules = Operation[BacktestRequest, Report]{ID: "backtest-rules", Method: "POST", Path: "/api/rules/{name}/backtest", Tag: "rules",
 		Scope: access.Admin, Summary: "Back-test a text on the newest items", Errors: []int{400, 404, 413, 422, 429, 503}, MaxBody: maxRules,
 		Description: "Compares the decisions of the text with those of the rules in force, and reports the rules with most and no matches, conflicts between rules, and contradictions of manual corrections. Nothing is changed. It stops when the client disconnects."}
-	ApplyRules = Operation[RuleVersionRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Admin,
+	ApplyRules = Operation[ApplyRulesRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Admin,
 		Summary: "Relabel stored items by a version of a rule set", Errors: []int{404, 422, 429, 503}, Status: 202,
-		Description: "Returns the job, which relabels newest items first; poll it until its state is no longer running. If a job for the version is waiting or running, that job is returned. Manually corrected items stay unchanged."}
+		Description: "Returns the job, which relabels newest items first; poll it until its state is no longer running. If a job for the version is waiting or running, that job is returned. Relabels the items that a back-test of the version against the rules in force before it reports as changed. Manually corrected items stay unchanged."}
 	TrainRules = Operation[TrainRequest, Job]{ID: "train-rules", Method: "POST", Path: "/api/rules/{name}/train", Tag: "rules", Scope: access.Admin,
 		Summary: "Train the next version of a rule set on stored items", Errors: []int{404, 422, 429, 503}, Status: 202,
 		Description: "Trains on manual corrections and on confident decisions of the rules. Returns the job; the new version is in force when the job is done."}

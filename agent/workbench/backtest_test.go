@@ -42,7 +42,7 @@ func TestBacktest_ReportsChanges(t *testing.T) {
 	if got.Items != 400 || got.Outdated != 300 || got.MicrosPerItem <= 0 {
 		t.Errorf("got %d items, %d outdated, %v µs each; want 400, 300 (labelled by the old rules but not in the store), and more than 0", got.Items, got.Outdated, got.MicrosPerItem)
 	}
-	if want := (wire.Effects{Same: 100, Spam: 100, Gained: 100, Lost: 100}); got.Effects != want {
+	if want := (wire.Effects{Same: 100, Spam: 100, Gained: 100, Lost: 100, Changed: 300}); got.Effects != want {
 		t.Errorf("got %+v, want %+v", got.Effects, want)
 	}
 	if want := []wire.Shift{{Name: "databases", Before: 0, After: 100}, {Name: "devops", Before: 200, After: 200}, {Name: "leisure", Before: 100, After: 0}}; !slices.Equal(got.Categories, want) {
@@ -70,7 +70,7 @@ func TestBacktest_ReportsChanges(t *testing.T) {
 		t.Errorf("got clean samples %+v, want none", got.Samples.Clean)
 	}
 	back := b.backtest(t, newRules, oldRules, 1000)
-	if want := (wire.Effects{Same: 100, Clean: 100, Gained: 100, Lost: 100}); back.Effects != want {
+	if want := (wire.Effects{Same: 100, Clean: 100, Gained: 100, Lost: 100, Changed: 300}); back.Effects != want {
 		t.Errorf("rules swapped: got %+v, want %+v", back.Effects, want)
 	}
 	if s := back.Samples.Lost[0]; !slices.Contains(s.Why, "databases by rules:3") {

@@ -141,10 +141,10 @@ func (b *bench) item(i int) storage.Item {
 	}
 }
 
-// begin starts a relabel.
+// begin starts a relabel of all items.
 func (b *bench) begin(t *testing.T, version int64, at time.Time) storage.Job {
 	t.Helper()
-	job, err := StartRelabel(t.Context(), b.store, "classify", version, at)
+	job, err := StartRelabel(t.Context(), b.store, "classify", version, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}

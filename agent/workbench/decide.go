@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -46,6 +47,13 @@ func decideAll(ctx context.Context, lookup *feedCache, items []storage.Item, by 
 		})
 	}
 	return decisions, group.Wait()
+}
+
+// differs reports whether two decisions label an item differently. The spam score and the reasons do not count: the
+// reasons contain the lines of rules, which move when a rule is added before them.
+func differs(a, b classify.Decision) bool {
+	return a.Spam != b.Spam || a.Score != b.Score || !slices.Equal(a.Categories, b.Categories) ||
+		!slices.Equal(a.Topics, b.Topics) || !slices.Equal(a.Flags, b.Flags)
 }
 
 // documentOf returns an item as a document, with its stems, which several deciders share.

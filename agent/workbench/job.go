@@ -42,6 +42,7 @@ var (
 type jobSpec struct {
 	Set     string          `json:"set,omitempty"`     // rule set, of a relabel
 	Version int64           `json:"version,omitempty"` // of it; 0: the program's own
+	Before  *int64          `json:"before,omitempty"`  // of a relabel: the version that it replaces; nil: all items are relabelled
 	Items   int             `json:"items,omitempty"`   // maximum items of a training
 	Of      string          `json:"of,omitempty"`      // the job to undo
 	Place   string          `json:"place,omitempty"`   // progress of a relabel, see [place]
@@ -76,10 +77,14 @@ func Found(job storage.Job) json.RawMessage {
 }
 
 // StartRelabel starts a job that labels stored items again by a version of a rule set, or returns the
-// unfinished job that does so. It returns [ErrBusy] if [MaxWaiting] jobs wait.
-func StartRelabel(ctx context.Context, jobs storage.Records, set string, version int64, now time.Time) (storage.Job, error) {
+// unfinished job that does so. It relabels the items that the version decides differently from the version before:
+// those that [Backtest] reports; all items if before is nil. It returns [ErrBusy] if [MaxWaiting] jobs wait.
+func StartRelabel(ctx context.Context, jobs storage.Records, set string, version int64, before *int64, now time.Time) (storage.Job, error) {
 	job := storage.Job{Kind: Relabel, Note: fmt.Sprintf("rules %s, version %d", set, version), Started: now}
-	return start(ctx, jobs, job, jobSpec{Set: set, Version: version})
+	if before == nil && version != 0 {
+		job.Note += ", all items"
+	}
+	return start(ctx, jobs, job, jobSpec{Set: set, Version: version, Before: before})
 }
 
 // StartTrain starts a job that trains the next version of a rule set on corrections and on at most the given

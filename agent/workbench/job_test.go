@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/storage"
 )
@@ -27,7 +28,7 @@ func TestRelabel_AllItems(t *testing.T) {
 	}
 	job := b.run(t, b.begin(t, 7, now).ID)
 	want := storage.Job{
-		ID: job.ID, Kind: Relabel, Note: "rules classify, version 7", Started: now, Finished: now, State: Done,
+		ID: job.ID, Kind: Relabel, Note: "rules classify, version 7, all items", Started: now, Finished: now, State: Done,
 		Total: 1600, Done: 1600, Changed: 1199, Result: job.Result,
 	}
 	if fmt.Sprint(job) != fmt.Sprint(want) {
@@ -42,6 +43,38 @@ func TestRelabel_AllItems(t *testing.T) {
 	}
 	if again := b.run(t, b.begin(t, 7, now.Add(time.Second)).ID); again.Changed != 0 || again.State != Done {
 		t.Errorf("second relabel: got %+v, want no changes", again)
+	}
+}
+
+// TestRelabel_ChangesWhatBacktestReports has stored labels that differ from the rules in force, as those of items whose
+// feed had another history, and new rules that move all others by a line.
+func TestRelabel_ChangesWhatBacktestReports(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 400)
+	after := "score 1 when kubernetes & postgresql\n" + oldRules + "\ncategory leisure when casino"
+	b.texts[1], b.texts[2] = rulesOf(t, oldRules), rulesOf(t, after)
+	for i := range 400 {
+		if i%8 == 0 { // half of the titles "Kubernetes in production"
+			labels := storage.Labels{ItemID: b.item(i).ID, Spam: true, SpamScore: 0.9, Categories: []string{"by-history"}}
+			if _, err := b.store.Relabel(t.Context(), "", labels); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	report := b.backtest(t, oldRules, after, 1000)
+	if want := (wire.Effects{Same: 200, Gained: 100, Changed: 200}); report.Effects != want {
+		t.Fatalf("got %+v, want %+v: a new category and a new score", report.Effects, want)
+	}
+	var before int64 = 1
+	job, err := StartRelabel(t.Context(), b.store, "classify", 2, &before, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job = b.run(t, job.ID); job.State != Done || job.Done != 400 || job.Changed != report.Effects.Changed {
+		t.Errorf("got %+v, want %d changes as the back-test reports", job, report.Effects.Changed)
+	}
+	if got, want := b.labelled(t), map[string]int{"spam": 50, "by-history": 50, "leisure": 100, "devops": 100, "kubernetes": 100}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -98,7 +131,7 @@ func TestUndo_RejectsInvalid(t *testing.T) {
 	second := b.begin(t, 2, now.Add(time.Second))
 	refused(first.ID, "came after")
 	b.run(t, second.ID)
-	refused(first.ID, "(rules classify, version 2) came after")
+	refused(first.ID, "(rules classify, version 2, all items) came after")
 	undo, err := StartUndo(t.Context(), b.store, second.ID, now.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +333,7 @@ func TestStartJob_IsIdempotent(t *testing.T) {
 	for i := range MaxWaiting - 1 {
 		b.begin(t, int64(i+2), now)
 	}
-	if _, err := StartRelabel(t.Context(), b.store, "classify", 100, now); !errors.Is(err, ErrBusy) {
+	if _, err := StartRelabel(t.Context(), b.store, "classify", 100, nil, now); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want ErrTooMany", err)
 	}
 	if again := b.begin(t, 1, now); again.ID != first.ID {

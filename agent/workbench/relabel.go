@@ -12,7 +12,7 @@ import (
 
 // relabel labels stored items again, newest first.
 func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error {
-	decider, err := r.Decider(ctx, b.Set, b.Version)
+	deciders, err := r.relabelDeciders(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error
 	lookup := &feedCache{store: r.Store}
 	again := true // a runner that exited may have applied the first batch already
 	return scan(ctx, r.Store, from, jobBatch, func(items []storage.Item, to place) error {
-		labels, err := r.decide(ctx, lookup, items, decider)
+		labels, err := r.decide(ctx, lookup, items, deciders)
 		if err != nil {
 			return err
 		}
@@ -53,21 +53,39 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error
 	})
 }
 
-// decide returns the labels of items without corrections.
-func (r *Runner) decide(ctx context.Context, lookup *feedCache, items []storage.Item, by Decider) ([]storage.Labels, error) {
+// relabelDeciders returns the decider of the version that a relabel applies, and that of the version which it
+// replaces, if it has one.
+func (r *Runner) relabelDeciders(ctx context.Context, b jobSpec) ([]Decider, error) {
+	after, err := r.Decider(ctx, b.Set, b.Version)
+	if err != nil || b.Before == nil {
+		return []Decider{after}, err
+	}
+	before, err := r.Decider(ctx, b.Set, *b.Before)
+	if err != nil {
+		return nil, fmt.Errorf("the version before: %w", err)
+	}
+	return []Decider{after, before}, nil
+}
+
+// decide returns the labels that the first decider gives items without corrections. With a second decider, only items
+// that both decide differently get labels: stored labels differ from any decision made now where they depend on the
+// history of a feed, and are not changed for that.
+func (r *Runner) decide(ctx context.Context, lookup *feedCache, items []storage.Item, by []Decider) ([]storage.Labels, error) {
 	open := make([]storage.Item, 0, len(items))
 	for _, item := range items {
 		if !item.Corrected {
 			open = append(open, item)
 		}
 	}
-	decisions, err := decideAll(ctx, lookup, open, by)
+	decisions, err := decideAll(ctx, lookup, open, by...)
 	if err != nil {
 		return nil, err
 	}
-	labels := make([]storage.Labels, len(open))
+	labels := make([]storage.Labels, 0, len(open))
 	for i, item := range open {
-		labels[i] = label.Labels(item.ID, decisions[i].Decision)
+		if len(by) == 1 || differs(decisions[i].Decision, decisions[len(open)+i].Decision) {
+			labels = append(labels, label.Labels(item.ID, decisions[i].Decision))
+		}
 	}
 	return labels, nil
 }

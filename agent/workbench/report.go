@@ -57,6 +57,11 @@ func (r *reporter) add(item storage.Item, before classify.Decision, after timedD
 	count(r.categories, was.Categories, is.Categories)
 	count(r.topics, was.Topics, is.Topics)
 	r.compare(wire.Sample{ID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, Before: was, After: is}, before.Reasons, after.Reasons)
+	if differs(before, after.Decision) {
+		r.out.Effects.Changed++
+	} else {
+		r.out.Effects.Same++
+	}
 }
 
 // compare records the changes of an item. whyBefore and whyAfter are the reasons of the decisions.
@@ -77,9 +82,6 @@ func (r *reporter) compare(s wire.Sample, whyBefore, whyAfter []string) {
 	note(s.Before.Spam && !s.After.Spam, &e.Clean, &samples.Clean, whyBefore)
 	note(gained, &e.Gained, &samples.Gained, whyAfter)
 	note(lost, &e.Lost, &samples.Lost, whyBefore)
-	if s.Before.Spam == s.After.Spam && !gained && !lost {
-		e.Same++
-	}
 }
 
 // report returns the report.

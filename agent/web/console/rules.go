@@ -152,7 +152,7 @@ func (c rulePages) restoreRules(w http.ResponseWriter, r *http.Request) {
 // applyRules starts a job that relabels stored items.
 func (c rulePages) applyRules(w http.ResponseWriter, r *http.Request) {
 	version, _ := strconv.ParseInt(formValue(w, r, "version"), 10, 64) // 0, the newest, if it is not a number
-	_, err := c.Jobs.Apply(r.Context(), wire.RuleVersionRequest{Name: r.PathValue("name"), Version: version})
+	_, err := c.Jobs.Apply(r.Context(), wire.ApplyRulesRequest{Name: r.PathValue("name"), Version: version})
 	c.redirectToJobs(w, r, err)
 }
 

@@ -108,10 +108,10 @@ func TestPutRules_PageAndREST(t *testing.T) {
 	if err != nil || !strings.Contains(string(diff.Data), "-keep tables") || !strings.Contains(string(diff.Data), "+keep all") {
 		t.Errorf("got %q, %v; want the changes", diff.Data, err)
 	}
-	if _, err := w.server.Jobs.Apply(ctx, wire.RuleVersionRequest{Name: "prepare"}); statusOf(err) != 422 {
+	if _, err := w.server.Jobs.Apply(ctx, wire.ApplyRulesRequest{Name: "prepare"}); statusOf(err) != 422 {
 		t.Errorf("got %v, want status 422: these rules decide nothing", err)
 	}
-	job, err := w.server.Jobs.Apply(ctx, wire.RuleVersionRequest{Name: "classify"})
+	job, err := w.server.Jobs.Apply(ctx, wire.ApplyRulesRequest{Name: "classify"})
 	if err != nil {
 		t.Fatal(err)
 	}

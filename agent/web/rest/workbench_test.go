@@ -245,7 +245,7 @@ func TestClient_Workbench(t *testing.T) {
 	ctx := t.Context()
 	tried, errTest := client.Call(ctx, c, wire.TestRules, wire.TestRulesRequest{Name: "classify", Body: wire.RuleTest{Item: w.item}})
 	report, errBacktest := client.Call(ctx, c, wire.BacktestRules, wire.BacktestRequest{Name: "classify", RawBody: []byte("category os when kernel"), Items: 1})
-	begun, errApply := client.Call(ctx, c, wire.ApplyRules, wire.RuleVersionRequest{Name: "classify", Version: 0})
+	begun, errApply := client.Call(ctx, c, wire.ApplyRules, wire.ApplyRulesRequest{Name: "classify", Version: 0})
 	if err := errors.Join(errTest, errBacktest, errApply); err != nil || len(tried.Matched) != 1 || report.Items != 1 {
 		t.Fatalf("got %+v, %+v, %v", tried, report, err)
 	}
