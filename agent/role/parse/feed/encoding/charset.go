@@ -25,14 +25,16 @@ type Damage struct {
 }
 
 // Decode returns body as valid UTF-8 without a byte order mark and without characters that XML forbids, the
-// name of its encoding, and its damage. Evidence of the encoding, strongest first: the byte order mark or
+// name of its encoding, and its damage. C1 controls, which no feed contains, become the characters of
+// windows-1252 that their numbers mean. Evidence of the encoding, strongest first: the byte order mark or
 // the pattern of zero bytes, bytes that are valid UTF-8, the XML declaration, the Content-Type, statistics.
-// Invalid bytes become U+FFFD; no document is rejected.
+// Invalid bytes become U+FFFD; no document is rejected. Concurrent workers may call Decode.
 func Decode(body []byte, contentType string) (text []byte, name string, wrong Damage) {
 	text, name = transcode(body, contentType)
 	if once, ok := undoDoubleEncoding(text); ok {
 		text, wrong.Doubled = once, true
 	}
+	text = withoutC1(text)
 	if clean := WithoutControls(text); len(clean) < len(text) {
 		text, wrong.Controls = clean, true
 	}

@@ -10,6 +10,19 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
+// TestDecode_C1ControlsAreWindows1252: they become the characters meant, unless the whole text is encoded twice.
+func TestDecode_C1ControlsAreWindows1252(t *testing.T) {
+	for in, want := range map[string]string{
+		"<a>It\u0092s \u0093here\u0094 \u0085 é\u00a0я</a>": "<a>It’s “here” … é\u00a0я</a>",
+		"\u0080": "€", "a\u0081\u0096": "a\u0081–", "я\u00a0\u0097": "я\u00a0—",
+		"<a>é à\u00a0«»</a>": "<a>é à\u00a0«»</a>",
+	} {
+		if got, _, _ := Decode([]byte(in), ""); string(got) != want {
+			t.Errorf("Decode(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestDecode_ConflictingEvidence covers conflicts between bytes, byte order marks and labels.
 func TestDecode_ConflictingEvidence(t *testing.T) {
 	const russian = "<rss><title>Съешь же ещё этих мягких французских булок</title></rss>"

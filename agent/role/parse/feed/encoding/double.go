@@ -8,6 +8,50 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
+// withoutC1 replaces C1 controls, which are bytes of windows-1252 that were decoded as Latin-1, by the characters
+// meant. Five of them mean none and stay. Without any it returns text itself, not a new buffer.
+func withoutC1(text []byte) []byte {
+	at := firstC1(text)
+	if at < 0 {
+		return text
+	}
+	out := append(make([]byte, 0, len(text)+len(text)/64), text[:at]...)
+	for text = text[at:]; len(text) > 0; {
+		out = utf8.AppendRune(out, FromC1(rune(text[1])))
+		text = text[2:]
+		if at = firstC1(text); at < 0 {
+			at = len(text)
+		}
+		out, text = append(out, text[:at]...), text[at:]
+	}
+	return out
+}
+
+// FromC1 returns the character that a C1 control means in windows-1252, or r if it means none or is no control.
+func FromC1(r rune) rune {
+	if r < 0x80 || r > 0x9F {
+		return r
+	}
+	if meant := charmap.Windows1252.DecodeByte(byte(r)); meant != utf8.RuneError {
+		return meant
+	}
+	return r
+}
+
+// firstC1 returns the offset of the first C1 control in valid UTF-8, or -1.
+func firstC1(text []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(text[from:], 0xC2)
+		if i < 0 {
+			return -1
+		}
+		if from += i; text[from+1] < 0xA0 {
+			return from
+		}
+		from += 2
+	}
+}
+
 // minDoubleEncoded is the number of doubly encoded characters that is taken as evidence. Fewer may be a text
 // about encoding.
 const minDoubleEncoded = 4
