@@ -22,7 +22,8 @@ const maxLength = 100
 // Concurrent workers may call Parse.
 //
 // lang is the ISO 639-1 language of s, such as "hr". It may have a region ("pt-BR") or be empty. It only
-// selects between the meanings of month names that differ by language, and makes CST ambiguous in Chinese.
+// selects between the meanings of names of months and zones that differ by language or country, and makes CST
+// ambiguous in Chinese.
 func Parse(s, lang string) (time.Time, bool) {
 	if len(s) > maxLength {
 		return time.Time{}, false
@@ -38,7 +39,7 @@ func Parse(s, lang string) (time.Time, bool) {
 	if isDecimal(s) {
 		return parseDecimal(s)
 	}
-	r := parser{lang: language(lang)}
+	r := parser{lang: language(lang), country: countryOf(lang)}
 	if !r.tokens.split(s) || !r.read() {
 		return time.Time{}, false
 	}

@@ -2,8 +2,9 @@ package date
 
 // A parser accumulates the parts of a date.
 type parser struct {
-	tokens tokens
-	lang   string
+	tokens  tokens
+	lang    string
+	country string // in capitals
 
 	day        civil      // set by numbers in a fixed order, else zero
 	yearDigits int        // of the year in day or in the triple, 0 if unknown

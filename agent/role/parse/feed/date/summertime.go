@@ -18,7 +18,7 @@ func isSummer(t time.Time, z zone) (summer, ok bool) {
 // and ends, before they are put back.
 //
 // Sources: directive 2000/84/EC and those before it; Energy Policy Act of 2005 and the amendment of 1986 to
-// the Uniform Time Act; for Moscow, the IANA time zone database.
+// the Uniform Time Act; for Moscow and Israel, the IANA time zone database.
 func summerOf(year int, z zone) (begin, end time.Time, ok bool) {
 	switch {
 	case z.rule == ruleEU && year >= 1996:
@@ -26,6 +26,8 @@ func summerOf(year int, z zone) (begin, end time.Time, ok bool) {
 		return sunday(year, 3, 31).Add(local), sunday(year, 10, 31).Add(local + time.Hour), true
 	case z.rule == ruleMoscow:
 		return sunday(2011, 3, 31).Add(2 * time.Hour), sunday(2014, 10, 31).Add(2 * time.Hour), true
+	case z.rule == ruleIsrael && year >= 2013: // from the Friday before the last Sunday of March
+		return sunday(year, 3, 31).AddDate(0, 0, -2).Add(2 * time.Hour), sunday(year, 10, 31).Add(2 * time.Hour), true
 	case z.rule == ruleUS && year >= 2007:
 		return sunday(year, 3, 14).Add(2 * time.Hour), sunday(year, 11, 7).Add(2 * time.Hour), true
 	case z.rule == ruleUS && year >= 1987:

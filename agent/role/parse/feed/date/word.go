@@ -30,6 +30,10 @@ func (r *parser) readWord(i int) int {
 		if r.lang == "zh" && t.text == "CST" {
 			return r.setZone(zone{rule: ruleAmbiguous}, 1)
 		}
+		if z, ok := localZone(t.text, r.lang, r.country); ok {
+			r.zone.local = true
+			return r.setZone(z, 1)
+		}
 		return r.setZone(*m.zone, 1)
 	case month != 0:
 		return r.setMonth(i, month, max(m.weekday, 0))

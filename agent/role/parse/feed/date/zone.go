@@ -19,6 +19,7 @@ const (
 	ruleSummerOnly      // rejected in winter, by the European calendar
 	ruleUS              // an hour more in summer, by the calendar of the United States
 	ruleEU              // an hour more in summer, by the European calendar
+	ruleIsrael          // an hour more in summer, by the Israeli calendar
 	ruleAmbiguous       // rejected without a numeric offset
 	ruleLetter          // means UTC, or nothing after an offset
 )
@@ -30,6 +31,7 @@ type parsedZone struct {
 	minutes   int
 	named     bool
 	nameFirst bool // the name precedes the offset
+	local     bool // language or country decided the name's meaning
 	name      zone
 	since     int // first year in which the name's rule is valid
 }
@@ -57,7 +59,7 @@ func (z parsedZone) toUTC(t time.Time) (time.Time, bool) {
 		ok = ok && t.Year() >= z.since
 	}
 	if z.named && z.offset {
-		ok = !ok || minutes == z.minutes || z.nameFirst && z.name == utc || !z.nameFirst && z.name.rule == ruleLetter
+		ok = !ok || z.local || minutes == z.minutes || z.nameFirst && z.name == utc || !z.nameFirst && z.name.rule == ruleLetter
 		minutes = z.minutes
 	}
 	return t.Add(-time.Duration(minutes) * time.Minute), ok
@@ -67,7 +69,7 @@ func (z parsedZone) toUTC(t time.Time) (time.Time, bool) {
 // hour that summer time skips or repeats.
 func (z zone) at(t time.Time) (minutes int, ok bool) {
 	switch z.rule {
-	case ruleUS, ruleEU, ruleMoscow:
+	case ruleUS, ruleEU, ruleMoscow, ruleIsrael:
 		summer, ok := isSummer(t, z)
 		if summer {
 			return z.minutes + 60, ok

@@ -30,6 +30,11 @@ func TestZones_AgreeWithTheZoneDatabase(t *testing.T) {
 		}
 		compare(t, name, zones[name], location, 1990)
 	}
+	location, err := time.LoadLocation("Asia/Jerusalem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "IST in Israel", localZones["IST"]["IL"], location, 2013)
 }
 
 // compare checks z against the local times of a place from a year on, until 2030. z must reject local times
@@ -80,4 +85,37 @@ func TestParse_CSTIsAmbiguousInChinese(t *testing.T) {
 	const text = "Wed Mar 04 05:06:07 CST 2026"
 	check(t, form{text, "en", "2026-03-04T11:06:07Z"})
 	check(t, form{text, "zh-CN", ""})
+}
+
+// TestParse_LanguageOrCountryDecidesAmbiguousZones covers names of several zones with and without a hint.
+func TestParse_LanguageOrCountryDecidesAmbiguousZones(t *testing.T) {
+	const winter, summer = "Wed, 04 Mar 2026 12:00:00 ", "Sat, 04 Jul 2026 12:00:00 "
+	for _, f := range []form{
+		{winter + "IST", "hi", "2026-03-04T06:30:00Z"},
+		{winter + "IST", "en-IN", "2026-03-04T06:30:00Z"},
+		{winter + "IST", "en_in", "2026-03-04T06:30:00Z"},
+		{"Wed Mar 04 12:00:00 IST 2026", "ta", "2026-03-04T06:30:00Z"},
+		{winter + "IST", "he", "2026-03-04T10:00:00Z"},
+		{summer + "IST", "he-IL", "2026-07-04T09:00:00Z"},
+		{"Fri, 27 Mar 2026 01:59:00 IST", "he", "2026-03-26T23:59:00Z"},
+		{"Fri, 27 Mar 2026 03:00:00 IST", "he", "2026-03-27T00:00:00Z"},
+		{summer + "IST", "en-IE", "2026-07-04T11:00:00Z"},
+		{winter + "IST", "en-IE", ""},
+		{winter + "IST", "en", ""},
+		{winter + "IST", "en-US", ""},
+		{winter + "GST", "en-AE", "2026-03-04T08:00:00Z"},
+		{winter + "GST", "ar", "2026-03-04T08:00:00Z"},
+		{winter + "AST", "ar-SA", "2026-03-04T09:00:00Z"},
+		{winter + "AST", "en-CA", "2026-03-04T16:00:00Z"},
+		{winter + "AST", "ar-EG", ""},
+		{winter + "NST", "fr-CA", "2026-03-04T15:30:00Z"},
+		{winter + "NST", "ne", "2026-03-04T06:15:00Z"},
+		{winter + "BST", "bn", "2026-03-04T06:00:00Z"},
+		{summer + "BST", "en-GB", "2026-07-04T11:00:00Z"},
+		{winter + "PST", "en-PH", "2026-03-04T04:00:00Z"},
+		{winter + "PST", "en-US", "2026-03-04T20:00:00Z"},
+		{winter + "+0530 IST", "he", "2026-03-04T06:30:00Z"},
+	} {
+		check(t, f)
+	}
 }

@@ -7,7 +7,8 @@ package date
 // them; CST is rejected in Chinese. BST is British in summer and rejected in winter, when it can only be
 // another zone (Bangladesh, Bougainville). The two-letter names of American networks follow summer time.
 //
-// Rejected, unless accompanied by an offset, are names that feeds use for more than one zone: IST (India,
+// Rejected, unless accompanied by an offset or by a language or country that decides ([localZones]), are names
+// that feeds use for more than one zone: IST (India,
 // Ireland, Israel), AST (Atlantic, Arabia), AMT and AMST (Amazon, Armenia), GST (Gulf, South Georgia), SST
 // (Samoa, Singapore), ECT (Ecuador, Caribbean), WST (Western Australia, Samoa), CLT, VET and others of
 // countries that changed their clocks often.
