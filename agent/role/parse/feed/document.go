@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -34,6 +35,9 @@ func parseXML(text []byte, outer *url.URL) (draft, error) {
 			return d, err
 		}
 		return draft{}, notFeed(text)
+	}
+	if f == atomEntry {
+		text, root, f = slices.Concat([]byte("<feed>"), text[root:], []byte("</feed>")), 0, atom
 	}
 	s, err := scan(expandEntities(text[:root], text[root:]), f)
 	if err != nil {

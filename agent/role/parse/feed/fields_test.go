@@ -170,3 +170,86 @@ func TestParse_FirstReadableDateCounts(t *testing.T) {
 		})
 	}
 }
+
+// TestParse_ContentEscapedTwice: HTML that is escaped once too often becomes HTML; text about HTML stays.
+func TestParse_ContentEscapedTwice(t *testing.T) {
+	item := func(description string) string {
+		return "<rss><channel><item><title>a</title><description>" + description + "</description></item></channel></rss>"
+	}
+	for _, c := range []struct{ body, want string }{
+		{item("&amp;lt;p&amp;gt;A &amp;amp;amp; B&amp;lt;/p&amp;gt;"), "<p>A &amp; B</p>"},
+		{item("<![CDATA[ &lt;div class=&quot;x&quot;&gt;A&lt;/div&gt; B]]>"), `<div class="x">A</div> B`},
+		{item("A &amp;lt;a href=&amp;quot;https://a.test/&amp;quot;&amp;gt;link&amp;lt;/a&amp;gt;"), `A <a href="https://a.test/">link</a>`},
+		{item("&amp;lt;img src=&amp;quot;https://a.test/i.png&amp;quot;&amp;gt; A"), `<img src="https://a.test/i.png"> A`},
+		{item("&lt;p&gt;Use &amp;lt;b&amp;gt; and &amp;lt;/b&amp;gt;&lt;/p&gt;"), "<p>Use &lt;b&gt; and &lt;/b&gt;</p>"},
+		{item("Use &amp;lt;b&amp;gt; and &amp;lt;/b&amp;gt; for bold"), "Use &lt;b&gt; and &lt;/b&gt; for bold"},
+		{item("1 &amp;lt; 2"), "1 &lt; 2"},
+		{"<feed><entry><title>a</title><summary type='text'>&lt;p&gt;tag&lt;/p&gt;</summary></entry></feed>", "&lt;p&gt;tag&lt;/p&gt;"},
+		{`{"items":[{"id":"1","content_html":"&lt;p&gt;A&lt;/p&gt;"}]}`, "<p>A</p>"},
+	} {
+		if got := only(t, c.body, "").HTML; got != c.want {
+			t.Errorf("%s: got %s, want %s", c.body, got, c.want)
+		}
+	}
+}
+
+// TestParse_FieldsOfModulesWhereOthersAreMissing: categories and descriptions of Media RSS and iTunes fill gaps only.
+func TestParse_FieldsOfModulesWhereOthersAreMissing(t *testing.T) {
+	item := func(fields string) Entry {
+		return only(t, "<rss><channel><item><title>a</title>"+fields+"</item></channel></rss>", "https://f.test/")
+	}
+	const media = "<media:group><media:category label='Films'>x/y</media:category><media:category>art</media:category></media:group><media:keywords>one, two</media:keywords>"
+	if got, want := item(media).Tags, []string{"Films", "art", "one", "two"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := item("<category>own</category>"+media).Tags, []string{"own"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := item("<itunes:subtitle>short</itunes:subtitle>").HTML; got != "short" {
+		t.Errorf("got %q, want the subtitle", got)
+	}
+	if got := item("<description>long</description><itunes:subtitle>short</itunes:subtitle>"); got.HTML != "long" || got.Summary != "" {
+		t.Errorf("got %q and %q, want the description only", got.HTML, got.Summary)
+	}
+	got := item("<media:content url='https://1.gravatar.com/avatar/x' medium='image'><media:title>ann</media:title></media:content>" +
+		"<media:content url='https://a.test/i.png' medium='image'/><media:thumbnail url='https://secure.gravatar.com/avatar/x'/>")
+	if got.Image != "https://a.test/i.png" || len(got.Enclosures) != 1 {
+		t.Errorf("got the picture %q and %d files, want neither of the author", got.Image, len(got.Enclosures))
+	}
+}
+
+// TestParse_OneEntryWithoutAFeed: an Atom entry document is a feed of one entry.
+func TestParse_OneEntryWithoutAFeed(t *testing.T) {
+	const body = `<?xml version="1.0"?><entry xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><id>urn:1</id><title>Ein</title><link href="/1"/><updated>2026-03-04T05:06:07Z</updated></entry>`
+	got := only(t, body, "https://f.test/x")
+	if got.GUID != "urn:1" || got.Title != "Ein" || got.Link != "https://f.test/1" || got.Updated.IsZero() || got.Language != "de" {
+		t.Errorf("got %+v", got)
+	}
+	if doc, _ := Parse([]byte(body), "", ""); doc.Malformed != "" {
+		t.Errorf("a sound document is reported as: %s", doc.Malformed)
+	}
+	if _, err := Parse([]byte(`<entry><title>a</title></entry>`), "", ""); err == nil {
+		t.Error("an entry of another format is read as a feed")
+	}
+}
+
+// TestParse_RSSInJSON: a channel in JSON has the fields of RSS.
+func TestParse_RSSInJSON(t *testing.T) {
+	const body = `{"rss":{"version":"2.0","channel":{"title":"Blog","link":"https://a.test/","language":"en-us","item":[
+		{"title":"One","link":"/1","description":"<p>Text</p>","pubDate":"Wed, 04 Mar 2026 05:06:07 GMT","guid":{"isPermaLink":"true","#value":"https://a.test/1"},
+		 "author":"ann@a.test (Ann)","category":["x",{"#value":"y"}],"enclosure":{"url":"/1.mp3","type":"audio/mpeg","length":"7"}},
+		{"description":"Second","guid":"2"}]}}}`
+	doc, err := Parse([]byte(body), "", "https://f.test/")
+	checkInvariants(t, body, doc, err)
+	if err != nil || doc.Title != "Blog" || doc.Site != "https://a.test/" || doc.Language != "en-us" || len(doc.Entries) != 2 {
+		t.Fatalf("got %+v, error %v", doc, err)
+	}
+	e := doc.Entries[0]
+	if e.GUID != "https://a.test/1" || e.Title != "One" || e.Link != "https://a.test/1" || e.HTML != "<p>Text</p>" || e.Author != "Ann" ||
+		e.Published.Unix() != 1772600767 || !reflect.DeepEqual(e.Tags, []string{"x", "y"}) || !reflect.DeepEqual(e.Enclosures, []Enclosure{{"https://a.test/1.mp3", "audio/mpeg", 7}}) {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := Parse([]byte(`{"rss":{"channel":{"title":"Empty"}}}`), "", ""); err != nil {
+		t.Errorf("a channel without items: %v", err)
+	}
+}

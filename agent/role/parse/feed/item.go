@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/parse/feed/date"
+	"feedmesh/classify/text/picture"
 )
 
 // entry returns an item as an entry without a key. The format's own elements precede those of modules.
@@ -30,10 +31,13 @@ func (r *builder) entry(item *node, language string) Entry {
 
 // setContent sets the content, and the summary if the item has both.
 func (r *builder) setContent(e *Entry, item *node) {
-	content := r.html(item, "content:encoded", "content", "atom:content", "encoded", "html:body", "body")
-	summary := r.html(item, "description", "summary", "dc:description", "itunes:summary", "atom:summary")
+	content := r.content(item, "content:encoded", "content", "atom:content", "encoded", "html:body", "body")
+	summary := r.content(item, "description", "summary", "dc:description", "itunes:summary", "atom:summary")
 	if content == "" && summary == "" {
 		content = clip(r.mediaText(item), maxHTML)
+	}
+	if content == "" && summary == "" {
+		summary = r.html(item, "itunes:subtitle")
 	}
 	e.HTML = strings.TrimSpace(content) // clipping may leave white space at the end
 	switch {
@@ -47,12 +51,21 @@ func (r *builder) setContent(e *Entry, item *node) {
 // html returns the first text under one of these names as HTML, clipped to maxHTML. It resolves addresses if
 // an xml:base is in scope.
 func (r *builder) html(item *node, names ...string) string {
+	return r.firstHTML(item, (*node).body, names)
+}
+
+// content is [builder.html] for elements whose HTML may be escaped twice.
+func (r *builder) content(item *node, names ...string) string {
+	return r.firstHTML(item, (*node).content, names)
+}
+
+func (r *builder) firstHTML(item *node, body func(*node) string, names []string) string {
 	for _, name := range names {
 		for c := item.first; c != nil; c = c.next {
 			if c.name != name {
 				continue
 			}
-			s := clip(c.body(), maxHTML)
+			s := clip(body(c), maxHTML)
 			if base := c.base(r.documentURL); base != nil {
 				s = clip(r.resolveHTML(base, s), maxHTML)
 			}
@@ -142,7 +155,7 @@ func parseDate(s, language string) time.Time {
 	return t
 }
 
-// categories returns the categories and keywords of an item.
+// categories returns the categories and keywords of an item, or those of its media if it has none.
 func categories(item *node) []string {
 	var all []string
 	for c := item.first; c != nil; c = c.next {
@@ -152,6 +165,17 @@ func categories(item *node) []string {
 		case "dc:subject":
 			all = append(all, c.value())
 		case "itunes:keywords":
+			all = append(all, strings.Split(c.value(), ",")...)
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for c := range inMedia(item) {
+		switch c.name {
+		case "media:category":
+			all = append(all, cmp.Or(c.attr("label"), c.value()))
+		case "media:keywords":
 			all = append(all, strings.Split(c.value(), ",")...)
 		}
 	}
@@ -178,6 +202,9 @@ func (r *builder) setMedia(e *Entry, item *node) {
 		case "enclosure":
 			addEnclosure(e, r.resolve(c, cmp.Or(c.attr("url"), c.attr("href"))), c.attr("type"), c.attr("length"))
 		case "media:content":
+			if picture.IsAvatar(c.attr("url")) { // WordPress.com lists the author before the item's pictures
+				continue
+			}
 			addEnclosure(e, r.resolve(c, c.attr("url")), cmp.Or(c.attr("type"), c.attr("medium")), c.attr("fileSize"))
 		case "link", "atom:link":
 			if strings.EqualFold(c.attr("rel"), "enclosure") {
@@ -186,7 +213,9 @@ func (r *builder) setMedia(e *Entry, item *node) {
 		case "itunes:image":
 			e.Image = cmp.Or(r.resolve(c, cmp.Or(c.attr("href"), c.attr("url"), c.value())), e.Image)
 		case "media:thumbnail":
-			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.attr("url"), c.value())))
+			if address := r.resolve(c, cmp.Or(c.attr("url"), c.value())); !picture.IsAvatar(address) {
+				thumbnail = cmp.Or(thumbnail, address)
+			}
 		case "image":
 			thumbnail = cmp.Or(thumbnail, r.resolve(c, cmp.Or(c.childText("url"), c.attr("href"))))
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"feedmesh/agent/role/parse/feed/encoding"
 )
 
 // A jsonFeed is a JSON Feed whose fields accept any JSON type; values of a wrong type are omitted.
@@ -25,6 +27,7 @@ type jsonFeed struct {
 	Authors  jsonList[jsonAuthor] `json:"authors"`
 	Hubs     jsonList[jsonHub]    `json:"hubs"`
 	Items    []*jsonItem          `json:"items"` // nil for an element that is not an object
+	RSS      *rssJSON             `json:"rss"`   // of RSS in JSON
 }
 
 type jsonItem struct {
@@ -110,7 +113,7 @@ func unquote(b []byte) []byte {
 				b = b[6:]
 			}
 		}
-		out = utf8.AppendRune(out, r)
+		out = utf8.AppendRune(out, encoding.FromC1(r))
 	}
 	return append(out, b...)
 }
@@ -146,7 +149,7 @@ func (l *jsonList[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseJSON parses a JSON Feed.
+// parseJSON parses a JSON Feed, or RSS in JSON.
 func parseJSON(text []byte, outer *url.URL) (draft, error) {
 	repaired, wrong, err := scanJSON(text)
 	if err != nil {
@@ -156,6 +159,9 @@ func parseJSON(text []byte, outer *url.URL) (draft, error) {
 	var mistyped *json.UnmarshalTypeError // occurs for the root or an item only
 	if err := json.Unmarshal(repaired, &f); err != nil && !errors.As(err, &mistyped) {
 		return draft{}, failed(Broken, "the document is broken: %w", err)
+	}
+	if f.RSS != nil && f.Items == nil {
+		f = f.RSS.feed()
 	}
 	switch {
 	case f.Items == nil && !strings.Contains(string(f.Version), "jsonfeed.org"):
@@ -198,7 +204,7 @@ func (item *jsonItem) entry(base *url.URL, language string) Entry {
 		GUID:     boundedAddress(string(item.ID)),
 		Link:     cmp.Or(resolve(base, string(item.URL)), resolve(base, string(item.ExternalURL))),
 		Title:    clip(string(item.Title), maxTitle),
-		HTML:     clip(cmp.Or(string(item.HTML), plain(string(item.Text))), maxHTML),
+		HTML:     clip(cmp.Or(item.html(), plain(string(item.Text))), maxHTML),
 		Language: clip(string(item.Language), maxTag),
 		Dated:    clip(string(item.Published), maxDated),
 		Image:    cmp.Or(resolve(base, string(item.Image)), resolve(base, string(item.Banner))),
@@ -223,6 +229,14 @@ func (item *jsonItem) entry(base *url.URL, language string) Entry {
 	}
 	e.Tags = tags(all)
 	return e
+}
+
+// html returns the content, unescaped if it is escaped once too often.
+func (item *jsonItem) html() string {
+	if s := string(item.HTML); isEscapedTwice(s) {
+		return html.UnescapeString(s)
+	}
+	return string(item.HTML)
 }
 
 // authorNames joins the names of authors; version 1.1's field precedes version 1's.

@@ -14,7 +14,8 @@ import (
 const maxKey = 256
 
 // assignKeys gives every entry a key that is unique in the document and stable while the entry is published:
-// its GUID, unless another entry has the same; else its link, likewise; else title and date; else all fields.
+// its GUID, unless another entry has the same; else its link, likewise; else title and date; else all fields;
+// else also its first file.
 // Publishers are careless with each of them: they repeat one GUID in all entries, or link all entries to the
 // front page. Of entries that agree in all these fields it keeps the first. The order is preserved.
 func assignKeys(entries []Entry, base *url.URL) []Entry {
@@ -41,10 +42,10 @@ func assignKeys(entries []Entry, base *url.URL) []Entry {
 
 // dropDuplicates keeps the first of entries that no key could distinguish.
 func dropDuplicates(entries []Entry) []Entry {
-	type all struct{ guid, link, title, dated, html string }
+	type all struct{ guid, link, title, dated, html, file string }
 	seen := make(map[all]bool, len(entries))
 	return slices.DeleteFunc(entries, func(e Entry) bool {
-		it := all{e.GUID, e.Link, e.Title, e.Dated, e.HTML}
+		it := all{e.GUID, e.Link, e.Title, e.Dated, e.HTML, firstFile(&e)}
 		duplicate := seen[it]
 		seen[it] = true
 		return duplicate
@@ -75,6 +76,17 @@ var keyCandidates = []func(e *Entry, base *url.URL) string{
 	func(e *Entry, _ *url.URL) string {
 		return "text:" + digest("all", e.GUID, e.Link, e.Title, e.Dated, e.HTML)
 	},
+	func(e *Entry, _ *url.URL) string {
+		return "text:" + digest("file", e.GUID, e.Link, e.Title, e.Dated, e.HTML, firstFile(e))
+	},
+}
+
+// firstFile returns the address of an entry's first file, or "".
+func firstFile(e *Entry) string {
+	if len(e.Enclosures) == 0 {
+		return ""
+	}
+	return e.Enclosures[0].URL
 }
 
 // canonicalLink returns a common form of a link's spellings: absolute, without scheme (sites move to https),

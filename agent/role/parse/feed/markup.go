@@ -3,6 +3,8 @@ package feed
 import (
 	"bytes"
 	"encoding/base64"
+	"html"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -139,6 +141,29 @@ func (n *node) body() string {
 	}
 	return n.value()
 }
+
+// content is [node.body] for a content or a summary. HTML that is escaped once too often is unescaped.
+func (n *node) content() string {
+	s := n.body()
+	if !isEscapedTwice(s) {
+		return s
+	}
+	if kind := strings.ToLower(n.attr("type")); kind == "text" || kind == "text/plain" {
+		return s
+	}
+	return html.UnescapeString(s)
+}
+
+// isEscapedTwice reports whether its publisher escaped HTML twice. Such HTML has no tags, but escaped tags: it
+// begins with one, or has links or images. A text about HTML differs in both.
+func isEscapedTwice(s string) bool {
+	return strings.IndexByte(s, '<') < 0 && strings.Contains(s, "&lt;") && (escapedStart.MatchString(s) || escapedLink.MatchString(s))
+}
+
+var (
+	escapedStart = regexp.MustCompile(`(?is)^(&lt;(p|div|span|b|i|strong|em|h[1-6]|ul|ol|table|blockquote|section|article|figure|a)(\s.*?)?&gt;.*&lt;/(p|div|span|b|i|strong|em|h[1-6]|ul|ol|table|blockquote|section|article|figure|a)&gt;|&lt;(img|br|hr)(\s.*?)?/?&gt;.)`)
+	escapedLink  = regexp.MustCompile(`(?is)&lt;a\s[^&]*href=(&quot;|&#34;|&#39;|["'])https?://.*&lt;/a&gt;|&lt;img\s[^&]*src=(&quot;|&#34;|&#39;|["'])https?://`)
+)
 
 func (n *node) hasElements() bool {
 	for c := n.first; c != nil; c = c.next {

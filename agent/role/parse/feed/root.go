@@ -12,6 +12,7 @@ const (
 	unknown format = iota
 	rss            // and RDF
 	atom
+	atomEntry // an Atom entry document: one entry without a feed
 )
 
 // findRoot returns the offset of a feed's root element in text, the feed's format, and the defects before it.
@@ -48,6 +49,10 @@ func findRoot(text []byte) (int, format, defects) {
 		case "feed":
 			if !inPage || hasFeedAttributes(rest[1+len(name):]) {
 				return pos, atom, wrong
+			}
+		case "entry":
+			if attributes := rest[1+len(name):]; bytes.Contains(attributes[:max(0, bytes.IndexByte(attributes, '>'))], []byte("http://www.w3.org/2005/Atom")) {
+				return pos, atomEntry, wrong
 			}
 		case "channel":
 			if channel < 0 && !inPage {
