@@ -30,10 +30,10 @@ const MaxPolls = 50
 // an hour.
 const ProxyExpiry = 6 * time.Hour
 
-// ResponseExpiry is how long the response to a repeatable request is stored.
+// ResponseExpiry is how long the response to a request with an idempotency key is stored for its retries.
 const ResponseExpiry = 24 * time.Hour
 
-// AgentExpiry is how long an agent without a heartbeat still counts as part of the mesh.
+// AgentExpiry is the timeout of heartbeats: for so long an agent without one still counts as part of the mesh.
 const AgentExpiry = 20 * time.Second
 
 const valuePrefix = "$KV."
@@ -115,12 +115,28 @@ type State struct {
 	StoreWrites   int64     `json:"writes,omitempty"`       // Writes of [storage.Feed] as last reported
 	MaxAge        int       `json:"max_age,omitempty"`      // Cache-Control max-age of the last response, in seconds
 	Hints         *Hints    `json:"hints,omitempty"`        // polling hints of the last document
-	Malformed     string    `json:"malformed,omitempty"`    // repaired errors of the last document, as text
+	Malformed     string    `json:"malformed,omitempty"`    // entries left out of the last document and its repaired errors, as text; see [SplitMalformed]
 	Heavy         bool      `json:"heavy,omitempty"`        // large, and never returns 304
 	MovedTo       string    `json:"moves,omitempty"`        // target of permanent redirects, if the move is not applied yet
 	MoveCount     int       `json:"move_seen,omitempty"`    // consecutive polls that redirected there
 	PushTrust     float64   `json:"pushed,omitempty"`       // trust in its hub's pushes, 0 to 1
 	PushUntil     time.Time `json:"push_until,omitzero"`    // end of the hub's subscription, as stored at the last write
+}
+
+// LeftOut returns which entries of the last document were left out, as text.
+func (s State) LeftOut() string { leftOut, _ := SplitMalformed(s.Malformed); return leftOut }
+
+// Repaired returns the repaired errors of the last document, as text.
+func (s State) Repaired() string { _, repaired := SplitMalformed(s.Malformed); return repaired }
+
+// SplitMalformed separates the two parts of a text about a document, as package feed writes it and older agents stored
+// it: the entries that were left out, and the repaired errors. Either may be empty.
+func SplitMalformed(text string) (leftOut, repaired string) {
+	if !strings.Contains(text, " entries were left out: ") {
+		return "", text
+	}
+	leftOut, repaired, _ = strings.Cut(text, ", ")
+	return leftOut, repaired
 }
 
 // Host is the schedule's record of a host.
@@ -193,7 +209,7 @@ type ScheduleProgress struct {
 	Notices     []Notice  `json:"notices,omitempty"` // what it corrected in the last hour, newest first
 }
 
-// A Notice tells of a fault that was corrected.
+// A Notice describes a fault that was corrected.
 type Notice struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`

@@ -190,7 +190,8 @@ func showState(line func(name, value string), f wire.Feed, now time.Time) {
 		line("problem", t.Summary)
 		line("action", t.Advice)
 	}
-	line("repaired", s.Malformed)
+	line("left out", s.LeftOut())
+	line("repaired", s.Repaired())
 	if s.Failures > 0 {
 		line("failures", fmt.Sprintf("%d in a row", s.Failures))
 	}

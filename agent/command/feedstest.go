@@ -83,6 +83,12 @@ func showTest(pg *page, result wire.FetchTest, now time.Time) {
 		return
 	}
 	pg.printf("%s, %q: %d entries, %d bytes, %d ms\n", result.Format, result.Title, result.Entries, result.Size, result.Took)
+	if text := result.LeftOut(); text != "" {
+		pg.printf("left out: %s\n", text)
+	}
+	if text := result.Defects(); text != "" {
+		pg.printf("repaired: %s\n", text)
+	}
 	for _, e := range result.First {
 		pg.printf("  %s  %s  %s\n", ago(e.Published, now), e.Title, e.Link)
 	}

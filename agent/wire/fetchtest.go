@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/subjects"
 )
 
 // A Comparison is the second opinion of gofeed on a tested document.
@@ -43,9 +44,21 @@ type FetchTest struct {
 	Format   string        `json:"format,omitempty" doc:"RSS, Atom, RDF or JSON Feed."`
 	Entries  int           `json:"entries" doc:"Number of entries."`
 	First    []TestedEntry `json:"first" doc:"The first of them, at most ten."`
-	Repaired string        `json:"mended,omitempty" doc:"Damage of the document that the parser repaired."`
+	Repaired string        `json:"mended,omitempty" doc:"Entries of the document that were left out, and damage that the parser repaired."`
 
 	Comparison *Comparison `json:"comparison,omitempty" doc:"The result of another parser, if the request has compare."`
+}
+
+// LeftOut returns which entries were left out, as text.
+func (t FetchTest) LeftOut() string {
+	leftOut, _ := subjects.SplitMalformed(t.Repaired)
+	return leftOut
+}
+
+// Defects returns the damage that the parser repaired, as text.
+func (t FetchTest) Defects() string {
+	_, repaired := subjects.SplitMalformed(t.Repaired)
+	return repaired
 }
 
 // A FetchHop is one request of a test, with its answer.

@@ -204,3 +204,13 @@ func TestFeedPage_ShowsReasonAndPolls(t *testing.T) {
 		t.Error("the site's link would run a script")
 	}
 }
+
+func TestFeedPage_LeftOutEntriesHaveTheirOwnLabel(t *testing.T) {
+	source := newSite(t)
+	source.AddFeeds(t, storage.Feed{ID: "large", URL: "https://large.example/", Added: noon})
+	source.Mesh.States["large"] = &subjects.State{URL: "https://large.example/", Malformed: "95000 of its 100000 entries were left out: the newest 5000 are kept, bare ampersands"}
+	text := words(parse(t, body(t, serve(source, "GET", "/feeds/large"))))
+	if want := "Left out 95000 of its 100000 entries were left out: the newest 5000 are kept Repaired bare ampersands"; !strings.Contains(text, want) {
+		t.Errorf("the page lacks %q: %s", want, text)
+	}
+}

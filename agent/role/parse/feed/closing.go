@@ -85,6 +85,9 @@ func (s *scanner) finishTruncated(refused *Error) (scanResult, error) {
 	case len(s.items) == 0:
 		return scanResult{}, failed(Broken, "the document ends before its first item")
 	}
+	if refused != nil { // the item that exceeds the limit, and those after it
+		s.leftOut = 1 + s.countItems(s.pos)
+	}
 	s.defects |= cutOff
 	s.pos = len(s.doc)
 	return s.done(), nil
@@ -96,8 +99,17 @@ func (s *scanner) stopAtMaxItems() int {
 		n.closed = true
 	}
 	s.closeAll(0)
+	s.leftOut = s.countItems(s.pos)
 	s.pos = len(s.doc)
 	return 0
+}
+
+// countItems returns the number of items that start at pos or after it.
+func (s *scanner) countItems(pos int) (n int) {
+	for range itemTags(s.doc[pos:], string(s.items[0].raw)) {
+		n++
+	}
+	return n
 }
 
 // lastItemComplete reports whether the item that is open at the end of the document lacks its end tag only:

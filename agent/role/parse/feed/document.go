@@ -39,7 +39,8 @@ func parseXML(text []byte, outer *url.URL) (draft, error) {
 	if f == atomEntry {
 		text, root, f = slices.Concat([]byte("<feed>"), text[root:], []byte("</feed>")), 0, atom
 	}
-	s, err := scan(expandEntities(text[:root], text[root:]), f)
+	doc, older := newestItems(expandEntities(text[:root], text[root:]), f)
+	s, err := scan(doc, f)
 	if err != nil {
 		return draft{}, err
 	}
@@ -66,7 +67,7 @@ func parseXML(text []byte, outer *url.URL) (draft, error) {
 	if len(d.Entries) == 0 && s.defects&cutOff != 0 {
 		return draft{}, failed(Broken, "the document ends before its first item")
 	}
-	return draft{Document: d, dates: r.dates, defects: wrong | s.defects}, nil
+	return draft{Document: d, dates: r.dates, defects: wrong | s.defects, kept: len(s.items), older: older, beyond: s.leftOut}, nil
 }
 
 // unescapeAll returns a document that was escaped as a whole in its original form.

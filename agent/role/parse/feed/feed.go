@@ -18,7 +18,7 @@ type Document struct {
 	Entries               []Entry // in document order, with different keys
 	Hints
 	Charset   string // encoding of the document, as in "utf-8"
-	Malformed string // the repaired defects, in words; "" if the document is sound
+	Malformed string // the repaired defects and the number of entries left out, in words; "" if the document is sound
 }
 
 // Parse parses a feed document. contentType is the Content-Type header of its response, may be empty. address
@@ -36,7 +36,7 @@ func Parse(body []byte, contentType, address string) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d.Charset, d.Malformed = charset, (d.defects | damageDefects(damage)).String()
+	d.Charset, d.Malformed = charset, d.repairs(damage)
 	if outer == nil {
 		outer = &url.URL{} // relative links are compared as written
 	}
@@ -51,6 +51,17 @@ type draft struct {
 	Document
 	dates   []string // as written, at most one for each entry, in document order
 	defects defects
+
+	kept, older, beyond int // number of items, and of those left out, see leftOutText
+}
+
+// repairs returns the entries left out and the defects, in words; "" for none.
+func (d *draft) repairs(damage encoding.Damage) string {
+	leftOut, repaired := leftOutText(d.kept, d.older, d.beyond), (d.defects | damageDefects(damage)).String()
+	if leftOut != "" && repaired != "" {
+		return leftOut + ", " + repaired
+	}
+	return leftOut + repaired
 }
 
 // parse parses text in the format that it appears to have. A panic is a bug; it makes the document fail, not

@@ -151,6 +151,7 @@ func (l *jsonList[T]) UnmarshalJSON(b []byte) error {
 
 // parseJSON parses a JSON Feed, or RSS in JSON.
 func parseJSON(text []byte, outer *url.URL) (draft, error) {
+	text, older := newestJSONItems(text)
 	repaired, wrong, err := scanJSON(text)
 	if err != nil {
 		return draft{}, err
@@ -167,7 +168,7 @@ func parseJSON(text []byte, outer *url.URL) (draft, error) {
 	case f.Items == nil && !strings.Contains(string(f.Version), "jsonfeed.org"):
 		return draft{}, failed(OtherJSON, "this is JSON, not a feed")
 	}
-	d := draft{defects: wrong}
+	d := draft{defects: wrong, kept: len(f.Items), older: older}
 	site := resolve(outer, string(f.Site))
 	d.Title, d.Site, d.Language = clip(string(f.Title), maxTitle), site, clip(string(f.Language), maxTag)
 	d.Hints = f.hints()

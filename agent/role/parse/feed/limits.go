@@ -6,7 +6,7 @@ const (
 	maxDepth        = 256       // nested elements
 	maxAttributes   = 256       // of one element
 	maxNamespaces   = 512       // in scope at the same time; blogs declare two in each entry, a thousand in total
-	maxItems        = 5000      // kept of a document: the first, which are the newest
+	maxItems        = 5000      // kept of a document: the newest, see newestItems
 	maxElements     = 100_000   // of a document; also the limit of text pieces
 	maxBindings     = 1_000_000 // namespaces in scope, summed over all elements
 	maxText         = 4 << 20   // bytes of a text piece before references are resolved, which shortens it

@@ -30,6 +30,7 @@ type scanner struct {
 	attrs    []attribute        // buffer for the attributes of the next elements
 
 	elements, texts, bound, strays int
+	leftOut                        int   // items that exceed the limits
 	sectionEnd, commentEnd         int   // cached offsets of the next "]]>" and "-->", see [scanner.nextEnd]
 	endless                        *node // an element whose end tag was searched for without success
 	defects                        defects
@@ -39,6 +40,7 @@ type scanner struct {
 type scanResult struct {
 	root    *node
 	items   []*node // at most maxItems, all complete, except for the first if it is the only one
+	leftOut int     // items after the last of items, which exceed the limits
 	after   []byte  // bytes after the root
 	defects defects
 }
@@ -80,7 +82,7 @@ func scan(doc []byte, f format) (scanResult, error) {
 }
 
 func (s *scanner) done() scanResult {
-	return scanResult{root: s.root, items: s.items, after: s.doc[s.pos:], defects: s.defects}
+	return scanResult{root: s.root, items: s.items, leftOut: s.leftOut, after: s.doc[s.pos:], defects: s.defects}
 }
 
 // isLiteral reports whether the '<' that starts rest is text.
