@@ -60,9 +60,12 @@ func Read(r io.Reader) ([]Feed, error) {
 
 // checkRoot returns an error that names the kind of document if its root element is not OPML.
 func checkRoot(body []byte) error {
-	d := newDecoder(body)
+	d := newDecoder(&tokenReader{Reader: bytes.NewReader(body)})
 	for {
 		token, err := d.RawToken()
+		if errors.Is(err, errTooLarge) {
+			return err
+		}
 		if err != nil {
 			return errors.New("this is not OPML: it has no elements")
 		}

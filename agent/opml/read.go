@@ -13,17 +13,17 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// maxFolders bounds the nested folders that become tags.
-const maxFolders = 32
-
 // readOPML parses a list in XML. If that fails it repairs the list and tries again.
 func readOPML(body []byte) ([]Feed, error) {
 	if err := checkRoot(body); err != nil {
 		return nil, err
 	}
 	feeds, err := decode(body)
-	if err != nil {
+	if err != nil && !errors.Is(err, errTooLarge) {
 		feeds, err = decode(repair(body))
+	}
+	if errors.Is(err, errTooLarge) {
+		return nil, err
 	}
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) {
@@ -37,10 +37,12 @@ func readOPML(body []byte) ([]Feed, error) {
 
 // decode parses the outlines of a document.
 func decode(body []byte) ([]Feed, error) {
-	d := newDecoder(body)
+	r := &tokenReader{Reader: bytes.NewReader(body)}
+	d := newDecoder(r)
 	var feeds []Feed
 	var folders []string // names of the open outlines; empty for feeds
-	for {
+	for depth, elements := 0, 0; ; {
+		r.read = 0
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return feeds, nil
@@ -50,6 +52,10 @@ func decode(body []byte) ([]Feed, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			depth, elements = depth+1, elements+1
+			if err := checkLimits(d, depth, elements); err != nil {
+				return nil, err
+			}
 			if !strings.EqualFold(t.Name.Local, "outline") {
 				continue
 			}
@@ -62,6 +68,7 @@ func decode(body []byte) ([]Feed, error) {
 			}
 			folders = append(folders, folder)
 		case xml.EndElement:
+			depth--
 			if strings.EqualFold(t.Name.Local, "outline") {
 				folders = folders[:len(folders)-1]
 			}
@@ -70,8 +77,8 @@ func decode(body []byte) ([]Feed, error) {
 }
 
 // newDecoder returns a lenient decoder: a bare & is not an error.
-func newDecoder(body []byte) *xml.Decoder {
-	d := xml.NewDecoder(bytes.NewReader(body))
+func newDecoder(r io.Reader) *xml.Decoder {
+	d := xml.NewDecoder(r)
 	d.Strict, d.Entity, d.CharsetReader = false, xml.HTMLEntity, charsetReader
 	return d
 }

@@ -20,39 +20,42 @@ var (
 	reference = regexp.MustCompile(`^&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 )
 
-// repair escapes the attribute values of outlines and removes control characters. Line numbers do not change.
+// repair escapes the attribute values of outlines and removes control characters, up to maxQuotes. Line numbers
+// do not change.
 func repair(body []byte) []byte {
 	body = withoutControls(body)
 	out := make([]byte, 0, len(body)+len(body)/8)
-	for {
+	for quotes := maxQuotes; ; {
 		tag := outlineTag.FindIndex(body)
-		if tag == nil {
+		if tag == nil || quotes <= 0 {
 			return append(out, body...)
 		}
 		out = append(out, body[:tag[1]]...)
 		body = body[tag[1]:]
 		for {
 			start := attribute.FindIndex(lookahead(body))
-			if start == nil {
+			if start == nil || quotes <= 0 {
 				break
 			}
 			out = append(out, body[:start[1]]...)
 			quote := body[start[1]-1]
 			body = body[start[1]:]
-			end := valueEnd(body, quote)
+			end := valueEnd(body, quote, &quotes)
 			out = append(appendValue(out, body[:end]), quote)
 			body = body[min(end+1, len(body)):]
 		}
 	}
 }
 
-// valueEnd returns the index of the quote that ends the value at the start of b.
-func valueEnd(b []byte, quote byte) int {
+// valueEnd returns the index of the quote that ends the value at the start of b. It subtracts the quotes that it
+// examines from those left.
+func valueEnd(b []byte, quote byte, left *int) int {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(b[i:], quote)
-		if n < 0 {
+		if n < 0 || *left <= 0 {
 			return len(b)
 		}
+		*left--
 		if i += n; afterValue.Match(lookahead(b[i+1:])) {
 			return i
 		}
