@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"net/url"
 	"reflect"
 	"strings"
@@ -40,7 +41,7 @@ func roundTrip[In, Out any](ctx context.Context, c *Client, o wire.Operation[In,
 		return any(*out).(Out), err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
-		return out, c.errNotFeedmesh(resp)
+		return out, c.unreadable(resp, err)
 	}
 	return out, nil
 }
@@ -49,6 +50,25 @@ func roundTrip[In, Out any](ctx context.Context, c *Client, o wire.Operation[In,
 func Do[In any](ctx context.Context, c *Client, o wire.Operation[In, wire.None], in In) error {
 	_, err := Call(ctx, c, o, in)
 	return err
+}
+
+// Download sends the request of an operation that answers with a file. The caller closes its body.
+func Download[In any](ctx context.Context, c *Client, o wire.Operation[In, wire.Download], in In) (wire.Download, error) {
+	r := encode(o.Path, reflect.ValueOf(in))
+	resp, err := c.sendWithin(ctx, makeTimeout, o.Method, r.path, r.query, r.body)
+	if err != nil {
+		return wire.Download{}, err
+	}
+	if resp.StatusCode/100 != 2 {
+		defer resp.Body.Close()
+		return wire.Download{}, c.decodeProblem(resp)
+	}
+	_, disposition, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
+	if err != nil || resp.Header.Get("Content-Type") != o.Type {
+		defer resp.Body.Close()
+		return wire.Download{}, c.errNotFeedmesh(resp)
+	}
+	return wire.Download{Name: disposition["filename"], Type: o.Type, Size: resp.ContentLength, Body: resp.Body}, nil
 }
 
 // A request is an encoded request of an operation.

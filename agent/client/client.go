@@ -23,8 +23,12 @@ import (
 )
 
 // A Client calls the API of a node. Its methods may be called concurrently. An error response of the API is
-// returned as a [*Problem]; all errors are sentences for people.
+// returned as a [*Problem]; all errors are sentences for people. Timeouts of a request are 5 s to
+// connect, and 30 s without a byte sent or received.
 type Client struct {
+	// Waiting is called when a request waits for 2 s; nil: nothing is. Set it before the first request.
+	Waiting func()
+
 	base  string // without a trailing slash
 	token string
 	http  http.Client
@@ -37,10 +41,13 @@ func NewClient(address, token string) (*Client, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%q is no address of an API; write it as http://127.0.0.1:8080", address)
 	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	transport.TLSHandshakeTimeout = connectTimeout
 	return &Client{
 		base: strings.TrimRight(address, "/"), token: token,
 		// A followed redirect would change the method, or send the token to another host.
-		http: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 
@@ -79,8 +86,35 @@ func pollUntilDone[T any](ctx context.Context, get func() (T, error), runs func(
 	}
 }
 
-// send sends a request. An [io.Reader] as the body is sent as a list of feeds, bytes as text, all else as JSON.
+// send sends a request. An [io.Reader] as the body is sent as a list of feeds, bytes as text, all else as JSON. The caller
+// closes the response's body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
+	return c.sendWithin(ctx, answerTimeout, method, path, query, body)
+}
+
+// sendWithin is send with a timeout of the first byte of the response.
+func (c *Client) sendWithin(ctx context.Context, timeout time.Duration, method, path string, query url.Values, body any) (*http.Response, error) {
+	exchanged, x := begin(ctx, timeout, c.Waiting)
+	req, err := c.request(exchanged, x, method, path, query, body)
+	if err != nil {
+		x.end()
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		defer x.end()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, c.explain(exchanged, timeout, err)
+	}
+	x.answered()
+	resp.Body = download{resp.Body, exchanged, x}
+	return resp, nil
+}
+
+// request returns the request of an exchange.
+func (c *Client) request(ctx context.Context, x *exchange, method, path string, query url.Values, body any) (*http.Request, error) {
 	target := c.base + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
@@ -89,7 +123,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	switch b := body.(type) {
 	case nil:
 	case io.Reader:
-		content, kind = b, "application/xml"
+		content, kind = upload{b, ctx, x}, "application/xml"
 	case []byte:
 		content, kind = bytes.NewReader(b), wire.RulesType
 	default:
@@ -109,25 +143,26 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	resp, err := c.http.Do(req)
-	if err == nil {
-		return resp, nil
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	return req, nil
+}
+
+// explain returns the error of a request without a response as a sentence.
+func (c *Client) explain(ctx context.Context, timeout time.Duration, err error) error {
+	if context.Cause(ctx) == errIdle {
+		return fmt.Errorf("%s accepts connections but did not respond within %v: check the node's log, or restart it", c.base, timeout)
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err // the method and the address are in the message below
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("no node answers at %s: is one running? start one with: agent", c.base)
+		return fmt.Errorf("no node answers at %s: is one running? start one with: agent", c.base)
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
-		return nil, fmt.Errorf("can't reach %s: %w: is a node running there, and is the address right?", c.base, err)
+		return fmt.Errorf("can't reach %s: %w: is a node running there, and is the address right?", c.base, err)
 	}
-	return nil, fmt.Errorf("the request to %s failed: %w", c.base, err)
+	return fmt.Errorf("the request to %s failed: %w", c.base, err)
 }
 
 // decodeProblem converts an error response to an error.
@@ -137,7 +172,7 @@ func (c *Client) decodeProblem(resp *http.Response) error {
 	}
 	var m huma.ErrorModel
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&m); err != nil {
-		return c.errNotFeedmesh(resp)
+		return c.unreadable(resp, err)
 	}
 	p := &Problem{Status: resp.StatusCode, Detail: m.Detail}
 	if p.Detail == "" {
@@ -151,6 +186,15 @@ func (c *Client) decodeProblem(resp *http.Response) error {
 		}
 	}
 	return p
+}
+
+// unreadable returns the error of a response whose body can't be decoded: it is incomplete, or another kind of server
+// sent it.
+func (c *Client) unreadable(resp *http.Response, err error) error {
+	if errors.Is(err, errIdle) {
+		return fmt.Errorf("the response of %s ended early: nothing arrived for %v: retry, or check the node's log", c.base, answerTimeout)
+	}
+	return c.errNotFeedmesh(resp)
 }
 
 // errNotFeedmesh reports that another kind of server answered.

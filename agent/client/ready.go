@@ -30,7 +30,7 @@ func (c *Client) Ready(ctx context.Context) (Readiness, error) {
 		return r, c.decodeProblem(resp)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
-		return r, c.errNotFeedmesh(resp)
+		return r, c.unreadable(resp, err)
 	}
 	r.At, _ = http.ParseTime(resp.Header.Get("Date"))
 	return r, nil

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -49,31 +51,13 @@ The exit code is 1 if a check failed.`
 
 // Run implements the command.
 func (c *doctorCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	client, err := c.client(p)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	checks, answers := checkAPI(ctx, client, c.API)
-	if !answers {
-		checks = append(checks, checkPort(c.Listen))
-	}
-	if c.Data != "" {
-		checks = append(checks, checkData(c.Data)...)
-	} else if !answers && isLocal(c.API) {
-		checks = append(checks, checkData("./data")...)
-	}
-	checks = append(checks, checkNATS(c.NATS, c.NATSLogin)...)
-	if c.Store != "" {
-		checks = append(checks, checkEngine(ctx, "store", c.Store, node.CheckStore))
-	}
-	if c.Search != "" {
-		checks = append(checks, checkEngine(ctx, "search", c.Search, func(ctx context.Context, search config.Address) error {
-			return node.CheckSearch(ctx, search, c.SearchKey)
-		}))
-	}
-	checks = append(checks, checkDNS(ctx, p.lookup))
+	checks := checkAll(c.checks(ctx, client, p))
 	err = c.print(p, checks, func(pg *page) {
 		pg.table(func(row func(...any)) {
 			for _, check := range checks {
@@ -87,6 +71,54 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 		}
 	}
 	return err
+}
+
+// checks returns the checks in the order in which they are printed. Each depends on no other.
+func (c *doctorCommand) checks(ctx context.Context, client *client.Client, p *program) []func() []wire.Check {
+	all := []func() []wire.Check{func() []wire.Check { return c.checkNode(ctx, client) }}
+	add := func(check func() wire.Check) {
+		all = append(all, func() []wire.Check { return []wire.Check{check()} })
+	}
+	for _, server := range c.NATS {
+		add(func() wire.Check { return checkServer(server, c.NATSLogin) })
+	}
+	if c.Store != "" {
+		add(func() wire.Check { return checkEngine(ctx, "store", c.Store, node.CheckStore) })
+	}
+	if c.Search != "" {
+		add(func() wire.Check {
+			return checkEngine(ctx, "search", c.Search, func(ctx context.Context, search config.Address) error {
+				return node.CheckSearch(ctx, search, c.SearchKey)
+			})
+		})
+	}
+	add(func() wire.Check { return checkDNS(ctx, p.lookup) })
+	return all
+}
+
+// checkAll runs the checks concurrently, and returns their results in the order of the checks.
+func checkAll(checks []func() []wire.Check) []wire.Check {
+	results := make([][]wire.Check, len(checks))
+	var group sync.WaitGroup
+	for i, check := range checks {
+		group.Go(func() { results[i] = check() })
+	}
+	group.Wait()
+	return slices.Concat(results...)
+}
+
+// checkNode checks the node, and where none responds what one would need here.
+func (c *doctorCommand) checkNode(ctx context.Context, client *client.Client) []wire.Check {
+	checks, answers := checkAPI(ctx, client, c.API)
+	if !answers {
+		checks = append(checks, checkPort(c.Listen))
+	}
+	if c.Data != "" {
+		checks = append(checks, checkData(c.Data)...)
+	} else if !answers && isLocal(c.API) {
+		checks = append(checks, checkData("./data")...)
+	}
+	return checks
 }
 
 func verdict(c wire.Check) string {
@@ -205,14 +237,7 @@ func checkDisk(dir, at string) wire.Check {
 	return passedCheck("disk", "%v free for %s", config.Bytes(free>>30<<30), dir)
 }
 
-// checkNATS checks each NATS server and its JetStream.
-func checkNATS(servers []config.Address, login config.NATSLogin) (checks []wire.Check) {
-	for _, server := range servers {
-		checks = append(checks, checkServer(server, login))
-	}
-	return checks
-}
-
+// checkServer checks a NATS server and its JetStream.
 func checkServer(server config.Address, login config.NATSLogin) wire.Check {
 	conn, err := node.ConnectNATS([]config.Address{server}, login, nats.Timeout(checkTimeout), nats.Name("feedmesh doctor"))
 	if err != nil {

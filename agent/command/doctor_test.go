@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +44,27 @@ func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
 	p := &program{lookup: func(context.Context, string) ([]string, error) { return nil, errors.New("no resolver") }}
 	w.Checks = []wire.Check{{Name: "store", OK: true}}
 	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 0, "warning  dns", "")
+}
+
+// Checks that hang do not add their times: each check here waits until all have started.
+func TestCheckAll_ConcurrentInOrder(t *testing.T) {
+	var started sync.WaitGroup
+	var checks []func() []wire.Check
+	for _, name := range []string{"a", "b", "c"} {
+		started.Add(1)
+		checks = append(checks, func() []wire.Check {
+			started.Done()
+			started.Wait()
+			return []wire.Check{{Name: name}, {Name: name + "2"}}
+		})
+	}
+	var names []string
+	for _, c := range checkAll(checks) {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "a a2 b b2 c c2" {
+		t.Errorf("got %s", got)
+	}
 }
 
 func TestDoctor_ChecksPortWithoutNode(t *testing.T) {
@@ -121,7 +143,7 @@ func TestCheckNATS_RequiresJetStream(t *testing.T) {
 		if !s.ReadyForConnections(10 * time.Second) {
 			t.Fatal("the NATS server does not start")
 		}
-		if c := checkNATS([]config.Address{config.Address(s.ClientURL())}, config.NATSLogin{}); len(c) != 1 || c[0].OK != js {
+		if c := checkServer(config.Address(s.ClientURL()), config.NATSLogin{}); c.OK != js {
 			t.Errorf("with JetStream %v: %+v", js, c)
 		}
 	}

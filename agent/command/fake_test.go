@@ -55,7 +55,7 @@ func newTestbed(t *testing.T, change ...func(*service.Deps)) *testbed {
 		URL: feedURL, Tier: "hot", Next: time.Now().Add(10*time.Minute + 30*time.Second), Reason: "it is busy",
 		Polled: time.Now(), Outcome: subjects.Failed, Failures: 2, Class: "dns", Error: "no such host",
 	}
-	w.Mesh.PollLog[w.feed] = []subjects.Poll{{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now(), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu", Reason: "pinned: every 5 min, by a user"}}
+	w.Mesh.PollLog[w.feed] = []subjects.Poll{{At: time.Now(), Duration: 15 * time.Millisecond, Class: "dns"}, {At: time.Now().Add(-time.Minute), Duration: time.Second, Status: 200, Size: 4321, ProxyID: "eu", Reason: "pinned: every 5 min, by a user"}}
 	w.AddFeeds(t, storage.Feed{ID: w.feed, URL: feedURL, Title: "A " + escape, Added: now()})
 	items := w.PutItems(t, w.feed,
 		storage.Item{Key: "1", Language: "en", Title: "Kernel released " + escape, HTML: "<p>It has a new scheduler.</p>", URL: "https://a.example/1", Published: now().Add(-3*time.Minute - time.Second)},

@@ -60,7 +60,7 @@ Feeds that their host rejects:
 
 // Run implements the command.
 func (c *listCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ Adding an existing feed changes nothing. A URL that does not respond is added an
 
 // Run implements the command.
 func (c *addCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func (c *refreshCommand) Run(ctx context.Context, p *program) error {
 	case filter == wire.FeedFilter{}:
 		return usageError("no feeds selected: name their IDs or URLs, or use flags")
 	}
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (exportCommand) Help() string {
 
 // Run implements the command.
 func (c *exportCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ A stored feed is fetched with its settings. Nothing is stored. The exit code is 
 
 // Run implements the command.
 func (c *testCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	client, err := c.client(p)
 	if err != nil {
 		return err
 	}

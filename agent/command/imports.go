@@ -71,7 +71,7 @@ The state of its feeds, for a spreadsheet:
 
 // Run implements the command.
 func (c *importsShowCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ A list may have up to 200,000 feeds. The import runs in the node, and continues 
 
 // Run implements the command.
 func (c *importCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

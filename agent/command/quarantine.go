@@ -34,7 +34,7 @@ func (quarantineListCommand) Help() string {
 
 // Run implements the command.
 func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
-	tasks, err := c.quarantined(ctx)
+	tasks, err := c.quarantined(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func (c *quarantineListCommand) Run(ctx context.Context, p *program) error {
 }
 
 // quarantined returns all tasks in quarantine, without their messages.
-func (q query) quarantined(ctx context.Context) ([]subjects.Quarantined, error) {
-	api, err := q.client()
+func (q query) quarantined(ctx context.Context, p *program) ([]subjects.Quarantined, error) {
+	api, err := q.client(p)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (c *quarantineDropCommand) Run(ctx context.Context, p *program) error {
 // changeTasks applies an operation to each quarantined task.
 func (q query) changeTasks(ctx context.Context, p *program, numbers []string, outcome string, do wire.Operation[wire.BySeq, wire.None]) error {
 	if slices.Equal(numbers, []string{"all"}) {
-		tasks, err := q.quarantined(ctx)
+		tasks, err := q.quarantined(ctx, p)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ const reindexPollInterval = 300 * time.Millisecond
 
 // Run implements the command.
 func (c *reindexCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

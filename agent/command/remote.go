@@ -16,10 +16,14 @@ type remote struct {
 	Token config.Secret `placeholder:"SECRET" help:"API token. @FILE reads it from a file."`
 }
 
-func (r remote) client() (*client.Client, error) {
+// client returns a client of the node. On a terminal it prints what a request waits for.
+func (r remote) client(p *program) (*client.Client, error) {
 	c, err := client.NewClient(r.API, string(r.Token))
 	if err != nil {
 		return nil, usageError("--api: %w", err)
+	}
+	if isTerminal(p.err) {
+		c.Waiting = func() { p.notice("waiting for the node at %s", c.Address()) }
 	}
 	return c, nil
 }
@@ -41,7 +45,7 @@ func (q query) print(p *program, answer any, text func(*page)) error {
 
 // printAnswer sends a request to the node and prints the answer: as JSON with --json, else by text.
 func printAnswer[In, Out any](ctx context.Context, p *program, q query, o wire.Operation[In, Out], in In, text func(*page, Out)) error {
-	api, err := q.client()
+	api, err := q.client(p)
 	if err != nil {
 		return err
 	}
@@ -56,7 +60,7 @@ func printAnswer[In, Out any](ctx context.Context, p *program, q query, o wire.O
 // name. An error of one name does not stop the others, but each returns early if the context is cancelled or
 // the node does not respond.
 func (q query) each(ctx context.Context, p *program, names []string, words string, do func(api *client.Client, name string) error) error {
-	api, err := q.client()
+	api, err := q.client(p)
 	if err != nil {
 		return err
 	}

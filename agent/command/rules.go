@@ -92,7 +92,7 @@ func (rulesShowCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesShowCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ type textCommand struct {
 
 // open returns the client and the text.
 func (c *textCommand) open(p *program) (*client.Client, []byte, error) {
-	client, err := c.client()
+	client, err := c.client(p)
 	if err != nil {
 		return nil, nil, err
 	}

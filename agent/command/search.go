@@ -54,7 +54,7 @@ The newest items of one feed, as JSON:
 
 // Run implements the command.
 func (c *searchCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	client, err := c.client(p)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (searchesListCommand) Help() string {
 
 // Run implements the command.
 func (c *searchesListCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ An existing search of this name is replaced.`
 
 // Run implements the command.
 func (c *searchesSaveCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ Stories about databases with many publishers, as JSON:
 
 // Run implements the command.
 func (c *storiesListCommand) Run(ctx context.Context, p *program) error {
-	client, err := c.client()
+	client, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func (rulesDiffCommand) Help() string {
 
 // Run implements the command.
 func (c *rulesDiffCommand) Run(ctx context.Context, p *program) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

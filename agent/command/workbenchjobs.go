@@ -18,7 +18,7 @@ type jobCommand struct {
 
 // startJob sends a request that starts a job, waits for the job unless --no-wait is given, and prints its state.
 func startJob[In any](ctx context.Context, p *program, c jobCommand, o wire.Operation[In, wire.Job], in In) error {
-	api, err := c.client()
+	api, err := c.client(p)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"time"
 
 	"feedmesh/agent/access"
@@ -35,3 +36,16 @@ var (
 	GetReindex = Operation[None, Reindex]{ID: "get-reindex", Method: "GET", Path: "/api/reindex", Tag: "index", Scope: access.Read,
 		Summary: "Progress of the repair of the index", Errors: []int{503}}
 )
+
+// A Download is an answer that is a file, sent while it is read.
+type Download struct {
+	Name string // under which the client stores it
+	Type string // media type
+	Size int64  // bytes
+	Body io.ReadCloser
+}
+
+// MakeBackup makes a backup of store and schedule.
+var MakeBackup = Operation[None, Download]{ID: "make-backup", Method: "POST", Path: "/api/backup", Tag: "mesh", Scope: access.Admin,
+	Summary: "Make a backup of store and schedule, while serving", Type: "application/vnd.sqlite3",
+	Description: "The answer begins when the backup is complete and verified. It is a SQLite file with all feeds, items, rules, tokens, marks and the state of the schedule, which agent restore restores."}
