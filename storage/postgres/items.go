@@ -88,3 +88,47 @@ func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after sto
 	}
 	return read(ctx, s.engine, "list items", scanItem, itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
 }
+
+const countByDay = `SELECT day, count(*) FROM items GROUP BY day`
+
+// Days implements [storage.StampReader].
+func (s itemStore) Days(ctx context.Context) (map[time.Time]int64, error) {
+	return readMap(ctx, s.engine, "count by day", func(row pgx.CollectableRow, day *time.Time, n *int64) error {
+		return row.Scan(day, n)
+	}, countByDay)
+}
+
+const stampsOfDay = `SELECT id, changed FROM items WHERE day = $1 AND id > $2 ORDER BY id LIMIT $3`
+
+// Stamps implements [storage.StampReader].
+func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limit int) ([]storage.Stamp, error) {
+	return read(ctx, s.engine, "read stamps", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
+}
+
+func scanStamp(row pgx.CollectableRow) (stamp storage.Stamp, err error) {
+	err = row.Scan(&stamp.ID, nullTime{&stamp.Changed})
+	return stamp, err
+}
+
+// The index items_by_day finds the days; items of a day are stored close together.
+const arrivals = `
+	SELECT i.first_seen, i.published, i.assumed <> '', f.added, i.spam, i.language, i.sentiment, i.categories
+	FROM items i JOIN feeds f ON f.num = i.feed
+	WHERE i.day BETWEEN ($1::timestamptz AT TIME ZONE 'UTC')::date AND ($2::timestamptz AT TIME ZONE 'UTC')::date
+		AND i.first_seen >= $1 AND i.first_seen < $2`
+
+// Activity implements [storage.Activities].
+func (s itemStore) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (sum storage.Activity, err error) {
+	err = s.do(ctx, "count arriving items", func(ctx context.Context) error {
+		tally := storage.NewTally(zone) // empty again for each retry
+		_, err := collect(ctx, s.pool, func(row pgx.CollectableRow) (nothing struct{}, err error) {
+			var a storage.Arrival
+			err = row.Scan(nullTime{&a.FirstSeen}, nullTime{&a.Published}, &a.Assumed, nullTime{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, &a.Categories)
+			tally.Add(a)
+			return nothing, err
+		}, arrivals, micro(since), micro(until))
+		sum = tally.Activity()
+		return err
+	})
+	return sum, err
+}

@@ -5,15 +5,16 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"feedmesh/storage"
 	"feedmesh/storage/tables"
 )
 
-// chunkSize is the number of keys or IDs per statement.
+// chunkSize is the number of keys or IDs of a batch, which is one statement.
 const chunkSize = 20
 
-// placeholders contains one placeholder for each key of a chunk.
+// placeholders contains one placeholder for each key of a batch.
 var placeholders = strings.TrimSuffix(strings.Repeat("?,", chunkSize), ",")
 
 // chunkArgs returns the arguments of a statement with placeholders for at most chunk words. Unused
@@ -112,4 +113,26 @@ func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after sto
 		statement, args = itemsOfEvents, append(args, asJSON(q.Events))
 	}
 	return read(ctx, s.engine, "list items", statement, scanItem, append(args, max(limit, 0))...)
+}
+
+// The index items_by_arrival covers all columns but the feeds' times of addition, so that no item is read.
+// CROSS JOIN makes SQLite start with the table before it.
+const arrivals = `
+	SELECT i.first_seen, i.published, i.assumed <> '', f.added, i.spam, i.language, i.sentiment, i.categories
+	FROM items i CROSS JOIN feeds f ON f.num = i.feed
+	WHERE i.first_seen >= ? AND i.first_seen < ?`
+
+// Activity implements [storage.Activities].
+func (s itemStore) Activity(ctx context.Context, since, until time.Time, zone *time.Location) (storage.Activity, error) {
+	tally := storage.NewTally(zone)
+	_, err := collect(ctx, s.read, arrivals, func(row scanner) (nothing struct{}, err error) {
+		var a storage.Arrival
+		err = row.Scan(nullTime{&a.FirstSeen}, nullTime{&a.Published}, &a.Assumed, nullTime{&a.Added}, &a.Spam, &a.Language, &a.Sentiment, fromJSON(&a.Categories))
+		tally.Add(a)
+		return nothing, err
+	}, micros(since), micros(until))
+	if err != nil {
+		return storage.Activity{}, s.wrap(ctx, "count arriving items", err)
+	}
+	return tally.Activity(), nil
 }
