@@ -24,6 +24,10 @@ var ErrConflict = errors.New("changed by another writer in the meantime")
 // disk space. A retry may succeed.
 var ErrUnavailable = errors.New("unavailable")
 
+// ErrDamaged reports that the engine's files are damaged: their checksums or their structure are wrong. A retry
+// fails again until a person acts.
+var ErrDamaged = errors.New("damaged")
+
 // StampReader lists the versions of stored items. [Store] and [Index] both implement it, so that their
 // contents can be compared. Items are grouped by the UTC day of FirstSeen, which never changes.
 type StampReader interface {

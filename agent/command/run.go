@@ -15,6 +15,7 @@ import (
 	"feedmesh/agent/node"
 	"feedmesh/agent/role"
 	"feedmesh/config"
+	"feedmesh/storage"
 )
 
 // A runCommand runs a node.
@@ -53,6 +54,9 @@ func (c *runCommand) Run(ctx context.Context, p *program) error {
 	log := newLog(p.err, cfg.Log)
 	slog.SetDefault(log) // for libraries that use the default logger
 	err := p.node(ctx, cfg, node.Options{Version: p.version, Log: log})
+	if errors.Is(err, storage.ErrDamaged) {
+		err = exitError{err, exitUsage} // the same after a restart
+	}
 	if err == nil || cfg.Log.Format != "json" || errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -13,13 +13,15 @@ import (
 	"feedmesh/storage"
 )
 
-// translateError translates an engine error. An unwritable disk is [storage.ErrUnavailable], and a full disk also
+// translateError translates an engine error. A damaged file is [storage.ErrDamaged]. An unwritable disk is [storage.ErrUnavailable], and a full disk also
 // [syscall.ENOSPC]. If ctx ended the call, even one that waited for another process's lock, the result is
 // ctx's error.
 func translateError(ctx context.Context, path string, err error) error {
 	switch {
 	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)):
 		return ctx.Err()
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.IOERR_DATA), errors.Is(err, sqlite3.IOERR_CORRUPTFS):
+		return damaged(err)
 	case errors.Is(err, sqlite3.FULL):
 		return fmt.Errorf("%w: the disk is full: %w (%w)", storage.ErrUnavailable, syscall.ENOSPC, err)
 	case errors.Is(err, sqlite3.IOERR):
@@ -27,11 +29,15 @@ func translateError(ctx context.Context, path string, err error) error {
 			return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, err, cause)
 		}
 	case errors.Is(err, sqlite3.NOTADB):
-		return fmt.Errorf("the file is not a feedmesh store: move it, or choose another path: %w", err)
-	case errors.Is(err, sqlite3.CORRUPT):
-		return fmt.Errorf("the file is damaged: restore it from a backup: %w", err)
+		return fmt.Errorf("the file is not a feedmesh store: move it, or choose another path; if it was a store, it is %w: restore a backup with agent restore: %w",
+			storage.ErrDamaged, err)
 	}
 	return err
+}
+
+// damaged adds the remedy to the cause of damage.
+func damaged(cause error) error {
+	return fmt.Errorf("the store is %w: stop the agent, keep the file, restore a backup with agent restore: %w", storage.ErrDamaged, cause)
 }
 
 // checkWritable tests whether the folder is writable and returns the error if not. The driver (v0.35.4) reports

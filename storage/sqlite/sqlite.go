@@ -3,12 +3,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -57,6 +59,14 @@ type engine struct {
 	idleTimer *time.Timer // closes the idle writer connection
 	read      *statements // of the readers
 
+	checkpointPages int                    // see the constant
+	log             atomic.Pointer[logEnd] // nil before the first commit
+
+	damage  atomic.Pointer[error] // damage found; nothing is written after it
+	ending  context.Context       // ends with Close
+	end     func()                // ends ending
+	scanner sync.WaitGroup        // runs scanFile
+
 	stampsMu   sync.Mutex
 	stampCache stampCache
 }
@@ -71,20 +81,23 @@ const idleTimeout = 30 * time.Second
 // A commit must survive a crash of the process and a power failure: synchronous=FULL syncs the log at every
 // commit, and fullfsync makes macOS flush to the disk.
 //
-// The log is checkpointed at 64 MB (8,000 pages) instead of the default 8 MB. A checkpoint writes each page
+// The log is checkpointed at 64 MB (checkpointPages) instead of the default 8 MB. A checkpoint writes each page
 // once, however often the log contains it, and inserted items change random pages of several indexes again
 // and again. This saves a sixth of the time of inserts. After a long read has let the log grow, it is
 // truncated to journal_size_limit bytes.
+//
+// Changed rows are overwritten (secure_delete), so that passwords do not stay in free parts of pages; FAST omits pages
+// that would have to be written for this alone.
 //
 // Items of 2 KB fill pages of 8 KB to nine tenths, but pages of 4 KB to little more than half. Writes of both
 // are equally fast.
 const writerPragmas = `
 	PRAGMA busy_timeout = 10000;
 	PRAGMA page_size = 8192;
+	PRAGMA secure_delete = FAST;
 	PRAGMA synchronous = FULL;
 	PRAGMA fullfsync = ON;
 	PRAGMA checkpoint_fullfsync = ON;
-	PRAGMA wal_autocheckpoint = 8000;
 	PRAGMA journal_size_limit = 67108864;
 	PRAGMA cache_size = -16384`
 
@@ -94,6 +107,9 @@ const readerPragmas = `
 
 // Open opens the store in the file at path. It creates the file, but not its folder. It migrates an older
 // schema, and returns an error for a newer schema or a file of another program.
+//
+// The whole file is verified in the background, now and once a day, and its log every 20 seconds. After damage was
+// found, by that or by any call, [Store.ID] and all writes return [storage.ErrDamaged].
 func Open(ctx context.Context, path string) (_ *Store, err error) {
 	defer func() {
 		if err != nil {
@@ -105,11 +121,12 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{path: path, writeLock: make(chan struct{}, 1)}
-	if e.writers, err = driver.Open(abs, pragmas(writerPragmas)); err != nil {
+	e := &engine{path: path, writeLock: make(chan struct{}, 1), checkpointPages: checkpointPages}
+	e.ending, e.end = context.WithCancel(context.Background())
+	if e.writers, err = driver.Open(abs, e.writing, e.closing); err != nil {
 		return nil, err
 	}
-	if e.readers, err = driver.Open(abs, pragmas(readerPragmas)); err != nil {
+	if e.readers, err = driver.Open(abs, reading, e.closing); err != nil {
 		return nil, errors.Join(err, e.writers.Close())
 	}
 	e.writers.SetMaxOpenConns(1)
@@ -122,12 +139,18 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.scanner.Go(e.scanFile)
 	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}}, nil
 }
 
-func pragmas(list string) func(*sqlite3.Conn) error {
-	return func(c *sqlite3.Conn) error { return errors.Join(registerFeedWords(c), c.Exec(list)) }
+// writing prepares the connection for writes.
+func (e *engine) writing(c *sqlite3.Conn) error {
+	c.WALHook(e.committed)
+	return errors.Join(registerFeedWords(c), c.Exec(writerPragmas), requestChecksums(c))
 }
+
+// reading prepares a connection for reads.
+func reading(c *sqlite3.Conn) error { return errors.Join(registerFeedWords(c), c.Exec(readerPragmas)) }
 
 // prepare migrates the schema.
 func (e *engine) prepare(ctx context.Context) error {
@@ -136,6 +159,9 @@ func (e *engine) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := migrate(ctx, conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if err := e.addChecksums(ctx, conn); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	e.write = newWriter(conn)
@@ -177,12 +203,16 @@ func (e *engine) closeWriter() error {
 
 // ID implements [storage.Store].
 func (e *engine) ID(ctx context.Context) (id string, err error) {
-	err = e.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
+	if err = e.checkDamage(); err == nil {
+		err = e.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
+	}
 	return id, e.wrap(ctx, "read the ID", err)
 }
 
 // Close implements [storage.Store]. It waits for a running write.
 func (e *engine) Close() error {
+	e.end()
+	e.scanner.Wait()
 	e.writeLock <- struct{}{}
 	defer func() { <-e.writeLock }()
 	if e.idleTimer != nil {
@@ -218,6 +248,9 @@ func inTransaction[T any](ctx context.Context, e *engine, operation string, work
 // transact runs work in a transaction that takes SQLite's write lock at its start, so that no other process
 // changes the rows that work reads. The caller holds the write lock of this process.
 func (e *engine) transact(ctx context.Context, work func(*writer) error) error {
+	if err := e.checkDamage(); err != nil {
+		return err
+	}
 	w, err := e.writer(ctx)
 	if err != nil {
 		return err
@@ -237,7 +270,7 @@ func (e *engine) transact(ctx context.Context, work func(*writer) error) error {
 		return err
 	}
 	if _, err := w.conn.ExecContext(end, `COMMIT`); err != nil {
-		return err
+		return cmp.Or(e.checkDamage(), err) // of the log, see committed
 	}
 	committed = true
 	return nil
@@ -252,5 +285,17 @@ func (e *engine) wrap(ctx context.Context, operation string, err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return storage.ErrNotFound
 	}
-	return fmt.Errorf("%s in %s: %w", operation, e.path, translateError(ctx, e.path, err))
+	err = translateError(ctx, e.path, err)
+	if errors.Is(err, storage.ErrDamaged) {
+		e.damage.CompareAndSwap(nil, &err)
+	}
+	return fmt.Errorf("%s in %s: %w", operation, e.path, err)
+}
+
+// checkDamage returns the damage found since Open.
+func (e *engine) checkDamage() error {
+	if damage := e.damage.Load(); damage != nil {
+		return *damage
+	}
+	return nil
 }

@@ -110,21 +110,7 @@ func TestListSpam_PagesReadOnlyTheirRows(t *testing.T) {
 		newestSpamOf:      {"spam_by_feed (feed=? AND judged<?)", []any{1, "a", 10, "feed"}},
 		correctionsByTime: {"corrections_by_time ((at,item_id)>(?,?))", []any{1, "a", 10}},
 	} {
-		rows, err := s.readers.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+statement, test.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var step string
-			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, step)
-		}
-		if all := strings.Join(plan, "\n"); !strings.Contains(all, test.index) || strings.Contains(all, "TEMP B-TREE") || strings.Contains(all, "SCAN") {
+		if all := s.plan(t, statement, test.args...); !strings.Contains(all, test.index) || strings.Contains(all, "TEMP B-TREE") || strings.Contains(all, "SCAN") {
 			t.Errorf("the plan of %s is\n%s\nwant it to use %s, in its order", statement, all, test.index)
 		}
 	}
