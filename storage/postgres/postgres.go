@@ -42,11 +42,17 @@ type (
 )
 
 // An engine connects to the database and runs transactions.
-type engine struct{ pool *pgxpool.Pool }
+type engine struct {
+	pool   *pgxpool.Pool
+	damage damage
+}
 
 // Open opens the store in the database at url. Its user needs only the right to create tables there. It
 // migrates an older schema; concurrent migrations are safe. The error states a remedy, and never contains the
 // password. It is [storage.ErrUnavailable] if a retry may succeed.
+//
+// A call that reads a damaged page returns [storage.ErrDamaged]. From then on [Store.ID] returns it too, until the
+// server is started again or another takes its place.
 //
 // The url accepts the parameters of PostgreSQL and pgx, such as pool_max_conns. A url with several servers
 // should contain target_session_attrs=read-write, to find the primary after a failover.
@@ -59,7 +65,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{pool}
+	e := &engine{pool: pool}
 	if err := e.prepare(ctx, func(conn *pgx.Conn) error { return migrate(ctx, conn, schema) }); err != nil {
 		pool.Close()
 		return nil, err
@@ -78,7 +84,7 @@ func Check(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	return (&engine{pool}).prepare(ctx, func(*pgx.Conn) error { return nil })
+	return (&engine{pool: pool}).prepare(ctx, func(*pgx.Conn) error { return nil })
 }
 
 // prepare checks the server, calls then, and explains the error to the user.
@@ -98,13 +104,17 @@ func (e *engine) prepare(ctx context.Context, then func(*pgx.Conn) error) error 
 
 // ID implements [storage.Store].
 func (e *engine) ID(ctx context.Context) (id string, err error) {
+	var started time.Time
 	err = e.do(ctx, "read the ID", func(ctx context.Context) error {
-		return e.pool.QueryRow(ctx, `SELECT id FROM store`).Scan(&id)
+		return e.pool.QueryRow(ctx, `SELECT id, pg_postmaster_start_time() FROM store`).Scan(&id, &started)
 	})
+	if err == nil {
+		err = e.damage.found(started)
+	}
 	return id, err
 }
 
-// Close implements [storage.Store]. It waits for running calls.
+// Close implements [storage.Store]. It waits until running calls have returned their connections to the pool.
 func (e *engine) Close() error {
 	e.pool.Close()
 	return nil
@@ -113,7 +123,7 @@ func (e *engine) Close() error {
 // defaultTimeout is the timeout of a call, even if the server stops responding.
 const defaultTimeout = time.Minute
 
-// maxAttempts is the maximum number of attempts after conflicts with concurrent transactions.
+// maxAttempts bounds the attempts and retries of a call that conflicts with concurrent transactions.
 const maxAttempts = 5
 
 // do runs work with the default timeout, retries after conflicts with concurrent transactions, and adds the
@@ -134,7 +144,7 @@ func (e *engine) doWithTimeout(ctx context.Context, timeout time.Duration, opera
 	if readOnly(err) {
 		e.pool.Reset() // reconnect, because another server may be the primary now
 	}
-	return wrap(ctx, operation, err)
+	return e.wrap(ctx, operation, err)
 }
 
 // transaction runs work in a transaction, with retries. If the connection fails during the commit, its result is
@@ -211,6 +221,15 @@ func readMap[K comparable, V any](ctx context.Context, e *engine, operation stri
 	return all, nil
 }
 
+// wrap adds the operation to err, and records damage.
+func (e *engine) wrap(ctx context.Context, operation string, err error) error {
+	err = wrap(ctx, operation, err)
+	if errors.Is(err, storage.ErrDamaged) {
+		e.damage.record(err)
+	}
+	return err
+}
+
 // wrap adds the operation to err.
 func wrap(ctx context.Context, operation string, err error) error {
 	switch {
@@ -223,8 +242,8 @@ func wrap(ctx context.Context, operation string, err error) error {
 	return fmt.Errorf("%s in PostgreSQL: %w", operation, contractError(ctx, err))
 }
 
-// contractError converts err to the errors of the contract: ctx's own error if ctx has ended, or
-// [storage.ErrUnavailable].
+// contractError converts err to the errors of the contract: ctx's own error if ctx has ended,
+// [storage.ErrUnavailable], or [storage.ErrDamaged].
 func contractError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -234,5 +253,5 @@ func contractError(ctx context.Context, err error) error {
 	case unavailable(err):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	return err
+	return damaged(err)
 }

@@ -52,7 +52,7 @@ func StartPostgres(dir string, settings ...string) (*Postgres, error) {
 	}
 	data := filepath.Join(dir, "data")
 	making := Process{Name: "initdb", Path: initdb, Dir: dir, User: owner, Args: []string{
-		"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync"}}
+		"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--data-checksums", "--no-sync"}}
 	if err := making.Start(); err != nil {
 		return nil, err
 	}
