@@ -36,7 +36,7 @@ type Index interface {
 	Search(ctx context.Context, query Query) (Results, error)
 
 	// Similar returns at most limit items about the same subject as the given item, best first. It excludes
-	// the item itself, spam, duplicates and muted items. The item need not be indexed. Equal items yield
+	// the item itself, items of its story, spam, duplicates and muted items. The item need not be indexed. Equal items yield
 	// equal lists.
 	Similar(ctx context.Context, item IndexItem, limit int) ([]Hit, error)
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,14 +158,14 @@ func (e engines) ownIndex() (string, error) {
 // which contains all of its data.
 func (e engines) openBleve() (storage.Index, error) {
 	path := e.path("index")
-	index, err := bleve.Open(path)
+	index, err := bleve.Open(path, e.options.Log)
 	if errors.Is(err, bleve.ErrBroken) {
-		aside := fmt.Sprintf("%s.broken-%s", path, time.Now().UTC().Format("20060102T150405"))
-		e.options.Log.Warn("index damaged, rebuild from the store", "moved_to", aside, "err", err)
-		if err := os.Rename(path, aside); err != nil {
-			return nil, fmt.Errorf("move the damaged index aside: %w", err)
+		aside, failed := bleve.SetAside(path)
+		if failed != nil {
+			return nil, failed
 		}
-		index, err = bleve.Open(path)
+		e.options.Log.Warn("index damaged, rebuild from the store", "moved_to", aside, "err", err)
+		index, err = bleve.Open(path, e.options.Log)
 	}
 	if err != nil {
 		return nil, err

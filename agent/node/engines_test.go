@@ -14,6 +14,7 @@ import (
 
 // The store's file is gone, and the schedule still has its feeds: starting would delete all that is left of them.
 func TestRun_EmptyStoreBesideAFullScheduleIsRefused(t *testing.T) {
+	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Starter = true
 	r := start(t, c)

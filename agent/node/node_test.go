@@ -347,7 +347,7 @@ func TestRun_LostNATSFolder(t *testing.T) {
 // deleteFromIndex deletes n items from the index at path.
 func deleteFromIndex(t *testing.T, path string, n int) error {
 	t.Helper()
-	x, err := bleve.Open(path)
+	x, err := bleve.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -249,6 +251,9 @@ func (s *Search) Similar(ctx context.Context, in wire.ListSimilarRequest) (wire.
 	if err != nil {
 		return wire.Similar{}, err
 	}
+	slices.SortStableFunc(items, func(a, b wire.FoundItem) int { // the same language first
+		return cmp.Compare(languageDistance(a.Item, item), languageDistance(b.Item, item))
+	})
 	similar := wire.Similar{Items: []wire.FoundItem{}}
 	seen := map[string]bool{}
 	for _, other := range items {
@@ -261,6 +266,14 @@ func (s *Search) Similar(ctx context.Context, in wire.ListSimilarRequest) (wire.
 		similar.Items = append(similar.Items, other)
 	}
 	return similar, nil
+}
+
+// languageDistance returns 0 for items of one language or of an unknown one, otherwise 1.
+func languageDistance(a, b storage.Item) int {
+	if a.Language == b.Language || a.Language == "" || b.Language == "" {
+		return 0
+	}
+	return 1
 }
 
 func (s *Search) similarHits(ctx context.Context, item storage.IndexItem) ([]storage.Hit, error) {

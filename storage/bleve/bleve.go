@@ -10,7 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,9 +38,17 @@ type Index struct {
 	boosts   storyBoosts
 	recent   *fingerprintCache
 	cache    resultCache
-	searches chan struct{}         // semaphore of running searches
-	warming  sync.WaitGroup        // background work that Open began
-	stopped  atomic.Pointer[error] // error that stopped scorch
+	searches chan struct{}              // semaphore of running searches
+	tasks    sync.WaitGroup             // background work that Open began
+	stopped  atomic.Pointer[background] // state of scorch's background work
+
+	log       *slog.Logger
+	damage    atomic.Pointer[error] // damage found; the index is about to be replaced
+	suspected chan error            // why the files may be damaged
+	reclaim   reclaimer
+	replaced  time.Time     // last time without damage, see examine
+	ending    chan struct{} // closed by Close
+	end       func()        // closes ending
 
 	refreshing sync.Mutex // lock held while the next state is read
 	stateMu    sync.Mutex
@@ -109,7 +117,7 @@ func (x *Index) has(ctx context.Context, items []storage.IndexItem) (has map[uin
 		return nil, nil
 	}
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		has, err = containedStamps(now, stamps)
+		has, err = containedStamps(ctx, now, stamps)
 		return err
 	})
 	return has, err
@@ -128,6 +136,7 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	if err != nil {
 		return fmt.Errorf("delete %d items from the index: %w", len(ids), err)
 	}
+	x.reclaim.request()
 	x.warm()
 	return nil
 }
@@ -142,14 +151,8 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 		return nil
 	}
 	batch.SetInternal(batchKey, []byte(rand.Text()))
-	x.mu.RLock()
-	if x.closed {
-		x.mu.RUnlock()
-		return x.closedError()
-	}
-	err := x.bleve.Batch(batch)
-	x.mu.RUnlock()
-	if err != nil {
+	err := x.runBatch(batch)
+	if err != nil && x.checkRunning() == nil {
 		err = errors.Join(err, x.reopen())
 	}
 	// Scorch returns the text of the system's error and not the error itself (bleve v2.6.1).
@@ -157,6 +160,34 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 		return fmt.Errorf("%w: the disk is full: %w", storage.ErrUnavailable, err)
 	}
 	return err
+}
+
+// runBatch writes the batch. It does not wait for scorch if that panicked.
+func (x *Index) runBatch(batch *upstream.Batch) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.closed {
+		return x.closedError()
+	}
+	index, stopped, done := x.bleve, x.stopped.Load(), make(chan error, 1)
+	go func() { done <- x.guard(func() error { return index.Batch(batch) }) }()
+	select {
+	case err := <-done:
+		return err
+	case <-stopped.done:
+		return x.checkRunning()
+	}
+}
+
+// checkRunning returns an error if scorch panicked in the background.
+func (x *Index) checkRunning() error {
+	b := x.stopped.Load()
+	select {
+	case <-b.done:
+		return fmt.Errorf("%w: the search index at %s has stopped, restart the agent: %w", storage.ErrUnavailable, x.path, b.err)
+	default:
+		return nil
+	}
 }
 
 // removeOrphans removes the steps of stories without items. If a story gets an item meanwhile, its steps are
@@ -169,7 +200,7 @@ func (x *Index) removeOrphans(ctx context.Context, steps map[string]uint8) error
 			return err
 		}
 		for story := range steps {
-			items, err := countIn(segs, fieldStory, story)
+			items, err := countIn(ctx, segs, fieldStory, story)
 			if err != nil {
 				return err
 			}
@@ -221,7 +252,7 @@ func (x *Index) Days(ctx context.Context) (days map[time.Time]int64, err error) 
 // Stamps implements [storage.StampReader].
 func (x *Index) Stamps(ctx context.Context, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
 	err = x.read(ctx, func(now bleveindex.IndexReader) error {
-		stamps, err = stampsIn(now, day, after, limit)
+		stamps, err = stampsIn(ctx, now, day, after, limit)
 		return err
 	})
 	if err != nil {
@@ -240,11 +271,14 @@ func (x *Index) read(ctx context.Context, f func(now bleveindex.IndexReader) err
 	if x.closed {
 		return x.closedError()
 	}
-	now, err := x.scorch.Reader()
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(now), now.Close())
+	return x.guard(func() error {
+		now, err := x.scorch.Reader()
+		if err != nil {
+			return err
+		}
+		defer now.Close()
+		return f(now)
+	})
 }
 
 // reopen replaces the open index by its state on disk. Scorch keeps the segment of a batch that it could not
@@ -257,7 +291,7 @@ func (x *Index) reopen() error {
 	}
 	opened.Delete(x.scorch)
 	x.columns = newColumnCache() // a lost segment's number is used again
-	err := errors.Join(x.swap(nil), x.bleve.Close())
+	err := errors.Join(x.swap(nil), closeIndex(x.bleve))
 	index, failed := openExisting(x.path)
 	if failed == nil {
 		x.bleve = index
@@ -266,8 +300,12 @@ func (x *Index) reopen() error {
 	if failed != nil {
 		x.closed = true
 		failed = fmt.Errorf("open it again after a failed write: %w", failed)
-		x.stopped.CompareAndSwap(nil, &failed)
-		return errors.Join(err, failed, x.lock.Close())
+		if errors.Is(failed, errDamaged) {
+			x.fail(failed)
+		} else {
+			x.stopped.Load().stop(failed)
+		}
+		return errors.Join(err, failed)
 	}
 	opened.Store(x.scorch, x)
 	return err
@@ -275,6 +313,9 @@ func (x *Index) reopen() error {
 
 // closedError returns why the index is closed.
 func (x *Index) closedError() error {
+	if damage := x.damage.Load(); damage != nil {
+		return damageError(*damage)
+	}
 	if err := x.checkRunning(); err != nil {
 		return err
 	}
@@ -283,15 +324,18 @@ func (x *Index) closedError() error {
 
 // Close implements [storage.Index]. It waits for running calls.
 func (x *Index) Close() error {
-	x.warming.Wait()
+	x.end()
+	x.tasks.Wait()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
-		return nil
+		return x.lock.Close() // again without effect
 	}
 	x.closed = true
 	opened.Delete(x.scorch)
-	return errors.Join(x.swap(nil), closeBoth(x.bleve, x.lock))
+	err := errors.Join(x.swap(nil), closeIndex(x.bleve))
+	if err == nil {
+		err = writeRootSum(x.path)
+	}
+	return errors.Join(err, x.lock.Close())
 }
-
-func closeBoth(a, b io.Closer) error { return errors.Join(a.Close(), b.Close()) }

@@ -1,6 +1,7 @@
 package bleve_test
 
 import (
+	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestIndex(t *testing.T) {
 
 func open(t testing.TB, path string) *bleve.Index {
 	t.Helper()
-	x, err := bleve.Open(path)
+	x, err := bleve.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}

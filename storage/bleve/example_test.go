@@ -3,6 +3,7 @@ package bleve_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,7 +20,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	index, err := bleve.Open(filepath.Join(folder, "index"))
+	index, err := bleve.Open(filepath.Join(folder, "index"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -53,7 +54,14 @@ func (x *Index) FieldsOfParts() (fields [][]string) {
 // PanicAtMerge causes a panic in scorch's background goroutine after its next merge.
 func (x *Index) PanicAtMerge() {
 	opened.Store(x, x) // receives the callback
-	opened.Store(x.scorch, &Index{path: x.path})
+	opened.Store(x.scorch, "not an index")
+}
+
+// Verify verifies the files as at an interval, without waiting between them.
+func (x *Index) Verify() {
+	if err := x.verify(nil); errors.Is(err, errDamaged) {
+		x.fail(err)
+	}
 }
 
 // Upstream returns Bleve's index, for comparisons with Bleve's own searcher.

@@ -29,7 +29,7 @@ func (p *plan) find(ctx context.Context, segs []*segment) (*found, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		docs, err := p.parts.within(s, s.live.Clone())
+		docs, err := p.parts.within(ctx, s, s.live.Clone())
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (p *plan) find(ctx context.Context, segs []*segment) (*found, error) {
 		}
 		part := foundPart{segment: s, docs: docs.ToArray()}
 		if p.query.Scored() {
-			if err := p.score(&part, docs); err != nil {
+			if err := p.score(ctx, &part, docs); err != nil {
 				return nil, err
 			}
 		}
@@ -48,10 +48,10 @@ func (p *plan) find(ctx context.Context, segs []*segment) (*found, error) {
 	return all, nil
 }
 
-func (p *plan) score(part *foundPart, docs *roaring.Bitmap) error {
+func (p *plan) score(ctx context.Context, part *foundPart, docs *roaring.Bitmap) error {
 	part.scores = make([]float64, len(part.docs))
 	for _, w := range p.words {
-		if err := w.score(part.segment, docs, part.docs, part.scores); err != nil {
+		if err := w.score(ctx, part.segment, docs, part.docs, part.scores); err != nil {
 			return err
 		}
 	}
@@ -73,41 +73,51 @@ func (p *foundPart) place(i int) place {
 }
 
 // first returns the first size places after the cursor, if it is not nil.
-func (f *found) first(size int, after *cursor, once bool) []place {
+func (f *found) first(ctx context.Context, size int, after *cursor, once bool) ([]place, error) {
 	t := &top{size: size, after: after}
 	if once {
 		t.shown = make(map[uint64]bool)
 	}
 	if once && after != nil {
-		f.each(func(p place) {
+		err := f.each(ctx, func(p place) {
 			if p.story != 0 && !p.isAfter(after) {
 				t.shown[p.story] = true
 			}
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	f.each(t.offer)
-	return t.sorted()
+	err := f.each(ctx, t.offer)
+	return t.sorted(), err
 }
 
 // each calls do with each place. A segment's newest documents are usually its last; visited first, they are
 // displaced least often.
-func (f *found) each(do func(place)) {
+func (f *found) each(ctx context.Context, do func(place)) error {
 	for part := range f.parts {
 		for i := len(f.parts[part].docs) - 1; i >= 0; i-- {
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			do(f.parts[part].place(i))
 		}
 	}
+	return nil
 }
 
 // results returns the page after the cursor. page contains the values that all pages share.
-func (p *plan) results(columns *columnCache, all *found, page cursor) storage.Results {
+func (p *plan) results(ctx context.Context, columns *columnCache, all *found, page cursor) (storage.Results, error) {
 	results := storage.Results{Total: all.total, Fuzzy: page.Fuzzy}
 	var after *cursor
 	if p.query.Cursor != "" {
 		after = &page
 	}
 	limit := p.query.PageSize()
-	places := all.first(limit+1, after, p.query.OnePerStory) // one more, to detect a next page
+	places, err := all.first(ctx, limit+1, after, p.query.OnePerStory) // one more, to detect a next page
+	if err != nil {
+		return storage.Results{}, err
+	}
 	if len(places) > limit {
 		places = places[:limit]
 		last := &places[limit-1]
@@ -125,9 +135,12 @@ func (p *plan) results(columns *columnCache, all *found, page cursor) storage.Re
 	if p.query.Facets {
 		counts := columns.newFacets()
 		for i := range all.parts {
+			if err := ctx.Err(); err != nil {
+				return storage.Results{}, err
+			}
 			counts.add(all.parts[i].segment, all.parts[i].docs)
 		}
 		results.Facets = counts.results()
 	}
-	return results
+	return results, nil
 }

@@ -31,6 +31,13 @@ func newFingerprintCache() *fingerprintCache {
 	return &fingerprintCache{seed: maphash.MakeSeed(), young: make(map[uint64]cacheEntry)}
 }
 
+// clear evicts all documents.
+func (l *fingerprintCache) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.young, l.old = make(map[uint64]cacheEntry), nil
+}
+
 // fingerprint returns a 64-bit hash of the document's ID and fields.
 func (l *fingerprintCache) fingerprint(doc *document.Document) uint64 {
 	var h maphash.Hash

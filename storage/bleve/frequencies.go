@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -11,10 +12,9 @@ import (
 )
 
 const (
-	maxTop     = 100    // terms cached per prefix and segment
-	maxWalked  = 50_000 // terms scanned to find them
-	maxTops    = 256    // prefixes cached per segment
-	maxLetters = 64     // bytes of a prefix that are used
+	maxTop    = 100    // terms cached per prefix and segment
+	maxWalked = 50_000 // terms scanned to find them
+	maxTops   = 256    // prefixes cached per segment
 )
 
 // frequencies maps terms to the number of documents with them, including deleted documents.
@@ -26,14 +26,16 @@ type frequency struct {
 	docs uint64
 }
 
-// walk adds the terms of a segment's field that have the given prefix and that the automaton accepts; nil
-// accepts all.
-func (f frequencies) walk(s *segment, field string, accepts automaton, begin string) error {
+// walk adds the terms of a segment's field that have the given prefix and that the automaton accepts.
+func (f frequencies) walk(ctx context.Context, s *segment, field string, accepts automaton, begin string) error {
 	terms, err := s.terms(field, accepts, begin)
 	if err != nil {
 		return err
 	}
-	for range maxWalked {
+	for i := range maxWalked {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		term, err := terms.Next()
 		if term == nil || err != nil {
 			return err
@@ -64,7 +66,7 @@ type tops struct {
 
 // beginning returns the most frequent terms of a field with a prefix, from the cache if possible. The scan is
 // bounded, so terms may be missing.
-func (s *segment) beginning(field, begin string) ([]frequency, error) {
+func (s *segment) beginning(ctx context.Context, field, begin string) ([]frequency, error) {
 	t, key := &s.tops, [2]string{field, begin}
 	t.mu.Lock()
 	most, ok := t.most[key]
@@ -73,7 +75,7 @@ func (s *segment) beginning(field, begin string) ([]frequency, error) {
 		return most, nil
 	}
 	all := make(frequencies)
-	if err := all.walk(s, field, nil, begin); err != nil {
+	if err := all.walk(ctx, s, field, shortTerms{}, begin); err != nil {
 		return nil, err
 	}
 	most = all.top(maxTop)
@@ -87,14 +89,14 @@ func (s *segment) beginning(field, begin string) ([]frequency, error) {
 }
 
 // beginningIn returns the most frequent terms with a prefix in fields of all segments, most frequent first.
-func beginningIn(segs []*segment, begin string, limit int, fields ...string) ([]frequency, error) {
-	if len(begin) > maxLetters {
+func beginningIn(ctx context.Context, segs []*segment, begin string, limit int, fields ...string) ([]frequency, error) {
+	if len(begin) > query.MaxWord {
 		return nil, nil
 	}
 	all := make(frequencies)
 	for _, s := range segs {
 		for _, field := range fields {
-			most, err := s.beginning(field, begin)
+			most, err := s.beginning(ctx, field, begin)
 			if err != nil {
 				return nil, err
 			}
@@ -107,7 +109,7 @@ func beginningIn(segs []*segment, begin string, limit int, fields ...string) ([]
 }
 
 // suggestIn returns at most limit title words with the prefix, see [storage.Index].
-func suggestIn(segs []*segment, prefix string, limit int) ([]storage.FacetCount, error) {
+func suggestIn(ctx context.Context, segs []*segment, prefix string, limit int) ([]storage.FacetCount, error) {
 	words := []storage.FacetCount{}
 	begin := strings.ToLower(prefix)
 	if queryWords := query.QueryWords(prefix); len(queryWords) == 1 {
@@ -117,7 +119,7 @@ func suggestIn(segs []*segment, prefix string, limit int) ([]storage.FacetCount,
 		return words, nil
 	}
 	// More than requested, since some may occur in deleted items only.
-	most, err := beginningIn(segs, begin, min(2*min(limit, maxTop), maxTop), fieldTitleWord)
+	most, err := beginningIn(ctx, segs, begin, min(2*min(limit, maxTop), maxTop), fieldTitleWord)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func suggestIn(segs []*segment, prefix string, limit int) ([]storage.FacetCount,
 		if len(words) == limit {
 			break
 		}
-		live, err := isLive(segs, fieldTitleWord, one.term)
+		live, err := isLive(ctx, segs, fieldTitleWord, one.term)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +139,11 @@ func suggestIn(segs []*segment, prefix string, limit int) ([]storage.FacetCount,
 }
 
 // isLive reports whether an item that is not deleted has the term.
-func isLive(segs []*segment, field, term string) (bool, error) {
+func isLive(ctx context.Context, segs []*segment, field, term string) (bool, error) {
 	for _, s := range segs {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		if n, err := s.count(field, term); n > 0 || err != nil {
 			return n > 0, err
 		}

@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -21,7 +22,7 @@ import (
 // upgrade and make searches slow or scores wrong. Each check names the part. If one fails after an upgrade,
 // adapt the code that uses it, see docs/decisions/0002-search-over-segments.md.
 func TestUpgrade_InternalsThatSearchesRestOn(t *testing.T) {
-	x, err := Open(filepath.Join(t.TempDir(), "index"))
+	x, err := Open(filepath.Join(t.TempDir(), "index"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"time"
 
 	upstream "github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -24,6 +27,9 @@ var ErrBroken = errors.New("the search index is broken and must be rebuilt from 
 // ErrLocked reports that another process holds the lock of the index.
 var ErrLocked = errors.New("the search index is in use by another process")
 
+// lockName is the name of the lock file in the folder of an index.
+const lockName = "lock"
+
 var (
 	formatKey = []byte("feedmesh.format")
 	batchKey  = []byte("feedmesh.batch") // see Index.commit
@@ -31,11 +37,14 @@ var (
 
 // Open opens the index in the folder at path. It creates the index if the folder is missing or empty. Errors
 // are [ErrLocked], [ErrBroken], or the system's.
-func Open(path string) (*Index, error) {
+//
+// Open reads and verifies all files. An index that is damaged later is put aside as by [SetAside], logged, and
+// replaced by an empty one; until then all methods return an error.
+func Open(path string, log *slog.Logger) (*Index, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)
 	}
-	lock := flock.New(filepath.Join(path, "lock"))
+	lock := flock.New(filepath.Join(path, lockName))
 	if ok, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("lock the search index at %s: %w", path, err)
 	} else if !ok {
@@ -47,12 +56,15 @@ func Open(path string) (*Index, error) {
 	}
 	inner, err := index.Advanced()
 	if err != nil {
-		return nil, errors.Join(err, closeBoth(index, lock))
+		return nil, errors.Join(err, closeIndex(index), lock.Close())
 	}
 	x := &Index{
-		bleve: index, scorch: inner, path: path, lock: lock,
+		bleve: index, scorch: inner, path: path, lock: lock, log: log,
+		suspected: make(chan error, 1), reclaim: newReclaimer(), ending: make(chan struct{}),
 		columns: newColumnCache(), recent: newFingerprintCache(), boosts: storyBoosts{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
+	x.end = sync.OnceFunc(func() { close(x.ending) })
+	x.stopped.Store(newBackground())
 	var steps map[string]uint8
 	err = x.read(context.Background(), func(now bleveindex.IndexReader) error {
 		steps, err = stepsIn(now)
@@ -63,7 +75,9 @@ func Open(path string) (*Index, error) {
 	}
 	x.boosts.set(steps)
 	opened.Store(inner, x)
-	x.warming.Go(func() {
+	x.tasks.Go(x.watchFiles)
+	x.tasks.Go(func() { x.reclaim.run(x) })
+	x.tasks.Go(func() {
 		x.warm()
 		_ = x.removeOrphans(context.Background(), steps) // errors are retried at the next start
 	})
@@ -98,9 +112,8 @@ func create(path string) (upstream.Index, error) {
 	return index, nil
 }
 
-// openExisting opens an existing index. Its files are memory-mapped, so damage appears late, as a panic or a
-// fault; these become errors. If the newest state is damaged scorch silently falls back to an older state, so
-// the opened state is compared with the newest on disk.
+// openExisting verifies and opens an existing index. Its files are memory-mapped, so damage appears late, as a
+// panic or a fault; these become errors.
 func openExisting(path string) (index upstream.Index, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -108,18 +121,43 @@ func openExisting(path string) (index upstream.Index, err error) {
 			index, err = nil, fmt.Errorf("%v", p)
 		}
 	}()
-	newest, err := scorch.RollbackPoints(filepath.Join(path, "store"))
-	if err != nil {
+	if err := verifyRoot(path); err != nil {
 		return nil, err
 	}
-	if len(newest) == 0 {
-		return nil, errors.New("it contains no state")
+	if err := verifyFiles(path); err != nil {
+		return nil, err
 	}
-	index, err = upstream.OpenUsing(path, settings())
+	if err := putRootSum(path, nil); err != nil {
+		return nil, err
+	}
+	return openUsing(path, settings())
+}
+
+func openUsing(path string, settings map[string]any) (upstream.Index, error) {
+	index, err := upstream.OpenUsing(path, settings)
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n") // the rest is a stack dump
 		return nil, errors.New(first)
 	}
+	return index, nil
+}
+
+// verifyFiles verifies all files of a closed index. It opens the index without scorch's background work, which
+// would merge damaged segments. If the newest state is damaged scorch silently falls back to an older state, so the
+// opened state is compared with the newest on disk.
+func verifyFiles(path string) (err error) {
+	newest, err := scorch.RollbackPoints(filepath.Join(path, "store"))
+	if err != nil {
+		return err
+	}
+	if len(newest) == 0 {
+		return errors.New("it contains no state")
+	}
+	index, err := openUsing(path, map[string]any{"read_only": true, "bolt_timeout": boltTimeout})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
 	got, err := index.GetInternal(formatKey)
 	if err == nil && string(got) != format {
 		err = fmt.Errorf("its format is %q, not %q", got, format)
@@ -131,10 +169,21 @@ func openExisting(path string) (index upstream.Index, err error) {
 		err = errors.New("its newest state is damaged")
 	}
 	if err != nil {
-		return nil, errors.Join(err, index.Close())
+		return err
 	}
-	return index, nil
+	inner, err := index.Advanced()
+	if err != nil {
+		return err
+	}
+	now, err := inner.Reader()
+	if err != nil {
+		return err
+	}
+	return verifySegments(now, nil)
 }
+
+// boltTimeout is the timeout of the lock that another program holds.
+const boltTimeout = "5s"
 
 // settings returns the scorch settings that differ from its defaults. The defaults fit: batches return when
 // synced, one snapshot is kept. Indexing 100,000 items in batches of 500 takes at most 200 MB of memory,
@@ -146,9 +195,66 @@ func openExisting(path string) (index upstream.Index, err error) {
 // time, four times and not twelve when six at a time (mergeplan.Plan, run on sizes alone).
 func settings() map[string]any {
 	return map[string]any{
-		"bolt_timeout":           "5s", // timeout if another program has it open
+		"bolt_timeout":           boltTimeout,
 		"eventCallbackName":      backgroundName,
 		"asyncErrorCallbackName": backgroundName,
 		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 8, "SegmentsPerMergeTask": 20, "FloorSegmentSize": 500},
 	}
+}
+
+// closeTimeout is the timeout of scorch's background workers, which may never end after a panic.
+const closeTimeout = 10 * time.Second
+
+// closeIndex closes the index. The timeout of scorch's background workers is closeTimeout.
+func closeIndex(index upstream.Index) error {
+	done := make(chan error, 1)
+	go func() {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("close the index: panic: %v", p)
+			}
+		}()
+		done <- index.Close()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(closeTimeout):
+		return fmt.Errorf("close the index: not closed after %v", closeTimeout)
+	}
+}
+
+// SetAside moves the files of the closed index at path to a folder beside it, whose path it returns. It removes those
+// that were set aside before. The lock file stays, so that the holder of the lock may call it.
+func SetAside(path string) (aside string, err error) {
+	beside, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range beside {
+		if !strings.HasPrefix(dir.Name(), filepath.Base(path)+".broken-") {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(filepath.Dir(path), dir.Name())); err != nil {
+			return "", fmt.Errorf("remove an earlier damaged index: %w", err)
+		}
+	}
+	aside = fmt.Sprintf("%s.broken-%s", path, time.Now().UTC().Format("20060102T150405"))
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		return "", fmt.Errorf("move the damaged index aside: %w", err)
+	}
+	files, err := os.ReadDir(path)
+	if err != nil {
+		return "", err
+	}
+	for _, file := range files {
+		if file.Name() == lockName {
+			continue
+		}
+		if err := os.Rename(filepath.Join(path, file.Name()), filepath.Join(aside, file.Name())); err != nil {
+			return "", fmt.Errorf("move the damaged index aside: %w", err)
+		}
+	}
+	return aside, nil
 }

@@ -1,6 +1,7 @@
 package bleve
 
 import (
+	"context"
 	"encoding/binary"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -9,7 +10,7 @@ import (
 // A part is a condition of a plan.
 type part interface {
 	// within returns the documents of docs that match in a segment. It may modify and return docs.
-	within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
+	within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 }
 
 type (
@@ -33,23 +34,29 @@ type (
 	}
 )
 
-func (p allOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p allOf) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	for _, one := range p {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if docs.IsEmpty() {
 			return docs, nil
 		}
 		var err error
-		if docs, err = one.within(s, docs); err != nil {
+		if docs, err = one.within(ctx, s, docs); err != nil {
 			return nil, err
 		}
 	}
 	return docs, nil
 }
 
-func (p oneOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p oneOf) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found := roaring.New()
 	for _, one := range p {
-		some, err := one.within(s, docs.Clone())
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		some, err := one.within(ctx, s, docs.Clone())
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +65,8 @@ func (p oneOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 	return found, nil
 }
 
-func (p negation) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
-	found, err := p.part.within(s, docs.Clone())
+func (p negation) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+	found, err := p.part.within(ctx, s, docs.Clone())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +74,7 @@ func (p negation) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, err
 	return docs, nil
 }
 
-func (p anyOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p anyOf) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found, err := s.having(p.field, p.terms...)
 	if err != nil {
 		return nil, err
@@ -76,7 +83,7 @@ func (p anyOf) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error)
 	return docs, nil
 }
 
-func (p between) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p between) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	var found []uint32
 	all := docs.ToArray()
 	for _, doc := range all {
@@ -90,7 +97,7 @@ func (p between) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, erro
 	return roaring.BitmapOf(found...), nil
 }
 
-func (p *phrase) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (p *phrase) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found := roaring.New()
 	for _, field := range p.words[0].fields {
 		some := docs.Clone()
@@ -102,7 +109,10 @@ func (p *phrase) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, erro
 			some.And(having)
 		}
 		some.AndNot(found)
-		for _, doc := range some.ToArray() {
+		for i, doc := range some.ToArray() {
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			ok, err := p.standsIn(s, doc, field.name)
 			if err != nil {
 				return nil, err

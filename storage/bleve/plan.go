@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -27,9 +28,9 @@ type planner struct {
 
 // newPlan compiles a query. topics are the topics of the index. weights are the weights of its words; missing
 // weights are computed.
-func newPlan(segs []*segment, topics []string, q storage.Query, fuzzy bool, weights []float64) (*plan, error) {
+func newPlan(ctx context.Context, segs []*segment, topics []string, q storage.Query, fuzzy bool, weights []float64) (*plan, error) {
 	p := &planner{segs: segs, topics: topics, fuzzy: fuzzy}
-	where, err := p.part(q.Where, true)
+	where, err := p.part(ctx, q.Where, true)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func newPlan(segs []*segment, topics []string, q storage.Query, fuzzy bool, weig
 	for i, w := range p.words {
 		if i < len(weights) {
 			w.weight = weights[i]
-		} else if err := w.weigh(segs); err != nil {
+		} else if err := w.weigh(ctx, segs); err != nil {
 			return nil, err
 		}
 	}
@@ -62,22 +63,22 @@ func kindsOf(q storage.Query) (kinds []string) {
 }
 
 // part compiles a node. counts states whether its words are scored.
-func (p *planner) part(node query.Node, counts bool) (part, error) {
+func (p *planner) part(ctx context.Context, node query.Node, counts bool) (part, error) {
 	switch node := node.(type) {
 	case nil:
 		return allOf{}, nil
 	case query.And:
-		all, err := p.parts(node, counts)
+		all, err := p.parts(ctx, node, counts)
 		slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(costOf(a), costOf(b)) })
 		return allOf(all), err
 	case query.Or:
-		all, err := p.parts(node, counts)
+		all, err := p.parts(ctx, node, counts)
 		return oneOf(all), err
 	case query.Not:
-		one, err := p.part(node.Node, false)
+		one, err := p.part(ctx, node.Node, false)
 		return negation{one}, err
 	case query.Text:
-		return p.text(node, counts)
+		return p.text(ctx, node, counts)
 	case query.FieldEquals:
 		return p.is(node), nil
 	case query.TimeRange:
@@ -86,10 +87,10 @@ func (p *planner) part(node query.Node, counts bool) (part, error) {
 	return oneOf{}, nil
 }
 
-func (p *planner) parts(nodes []query.Node, counts bool) ([]part, error) {
+func (p *planner) parts(ctx context.Context, nodes []query.Node, counts bool) ([]part, error) {
 	var all []part
 	for _, node := range nodes {
-		one, err := p.part(node, counts)
+		one, err := p.part(ctx, node, counts)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +175,7 @@ func betweenOf(t query.TimeRange) between {
 }
 
 // text compiles a text node.
-func (p *planner) text(t query.Text, counts bool) (part, error) {
+func (p *planner) text(ctx context.Context, t query.Text, counts bool) (part, error) {
 	queryWords := t.QueryWords()
 	switch {
 	case len(queryWords) == 0:
@@ -194,9 +195,9 @@ func (p *planner) text(t query.Text, counts bool) (part, error) {
 		var err error
 		switch {
 		case addCompletions:
-			err = w.addCompletions(p.segs, t.Words)
+			err = w.addCompletions(ctx, p.segs, t.Words)
 		case p.fuzzy && counts && t.Form != query.Phrase:
-			err = w.addMisspellings(p.segs, s.Text)
+			err = w.addMisspellings(ctx, p.segs, s.Text)
 		}
 		if err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (x *Index) search(ctx context.Context, now *searchState, q storage.Query, p
 		return storage.Results{}, err
 	}
 	topics := x.columns.valuesOf("topic")
-	plan, err := newPlan(segs, topics, q, page.Fuzzy, page.Weights)
+	plan, err := newPlan(ctx, segs, topics, q, page.Fuzzy, page.Weights)
 	if err != nil {
 		return storage.Results{}, err
 	}
@@ -65,16 +65,16 @@ func (x *Index) search(ctx context.Context, now *searchState, q storage.Query, p
 		return storage.Results{}, err
 	}
 	if all.total > 0 || q.Cursor != "" {
-		return plan.results(x.columns, all, page), nil
+		return plan.results(ctx, x.columns, all, page)
 	}
-	if plan, err = newPlan(segs, topics, q, true, nil); err != nil {
+	if plan, err = newPlan(ctx, segs, topics, q, true, nil); err != nil {
 		return storage.Results{}, err
 	}
 	if all, err = plan.find(ctx, segs); err != nil {
 		return storage.Results{}, err
 	}
 	page.Fuzzy = all.total > 0
-	return plan.results(x.columns, all, page), nil
+	return plan.results(ctx, x.columns, all, page)
 }
 
 // Similar implements [storage.Index].
@@ -101,7 +101,7 @@ func (x *Index) Suggest(ctx context.Context, prefix string, limit int) (words []
 	err = x.view(ctx, func(now *searchState) error {
 		segs, err := now.segments(&x.boosts)
 		if err == nil {
-			words, err = suggestIn(segs, prefix, limit)
+			words, err = suggestIn(ctx, segs, prefix, limit)
 		}
 		return err
 	})

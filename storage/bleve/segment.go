@@ -1,6 +1,7 @@
 package bleve
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
+
+	"feedmesh/classify/query"
 )
 
 // A segment is a segment of scorch's index as one search uses it, with document numbers from 0. Searches run
@@ -57,8 +60,24 @@ func (s *segment) dict(field string) (segmentapi.TermDictionary, error) {
 // An automaton accepts some terms of a dictionary.
 type automaton = segmentapi.Automaton
 
-// terms returns an iterator over the terms of a field that have the given prefix and that the automaton accepts;
-// nil accepts all.
+// maxTerm bounds the bytes of the terms that walks visit. Words have at most [query.MaxWord] bytes, and stemming
+// adds a few. An index of an earlier version may contain longer ones, which walks skip: one of 1 MB takes a walk
+// 1 GB of memory.
+const maxTerm = 2 * query.MaxWord
+
+// shortTerms is the automaton that accepts terms of at most maxTerm bytes. Its states are lengths.
+type shortTerms struct{}
+
+func (shortTerms) Start() int                    { return 0 }
+func (shortTerms) IsMatch(length int) bool       { return length <= maxTerm }
+func (shortTerms) CanMatch(length int) bool      { return length <= maxTerm }
+func (shortTerms) WillAlwaysMatch(int) bool      { return false }
+func (shortTerms) Accept(length int, _ byte) int { return length + 1 }
+
+// checkEvery is the number of steps after which a walk checks whether its request has ended.
+const checkEvery = 256
+
+// terms returns an iterator over the terms of a field that have the given prefix and that the automaton accepts.
 func (s *segment) terms(field string, accepts automaton, begin string) (segmentapi.DictionaryIterator, error) {
 	dict, err := s.dict(field)
 	if err != nil {
@@ -149,8 +168,11 @@ func (s *segment) count(field, term string) (uint64, error) {
 }
 
 // countIn returns the number of items with a term in all segments.
-func countIn(segs []*segment, field, term string) (sum uint64, err error) {
+func countIn(ctx context.Context, segs []*segment, field, term string) (sum uint64, err error) {
 	for _, s := range segs {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		n, err := s.count(field, term)
 		if err != nil {
 			return 0, err

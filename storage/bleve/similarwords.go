@@ -2,6 +2,7 @@ package bleve
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 
@@ -16,14 +17,14 @@ const (
 )
 
 // addCompletions adds the most frequent stems that start with w, the last of words.
-func (w *word) addCompletions(segs []*segment, words string) error {
+func (w *word) addCompletions(ctx context.Context, segs []*segment, words string) error {
 	const likeness = 0.7
 	begin, ends := query.PrefixStems(words)
 	fields := make([]string, len(w.fields))
 	for i, field := range w.fields {
 		fields[i] = field.name
 	}
-	most, err := beginningIn(segs, begin, maxGoingOn, fields...)
+	most, err := beginningIn(ctx, segs, begin, maxGoingOn, fields...)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (w *word) addCompletions(segs []*segment, words string) error {
 
 // addMisspellings adds the most frequent stems within the edit distance of the word, nearest first. text is the word
 // as typed.
-func (w *word) addMisspellings(segs []*segment, text string) error {
+func (w *word) addMisspellings(ctx context.Context, segs []*segment, text string) error {
 	mistakes := query.MaxEdits(text)
 	if mistakes == 0 {
 		return nil
@@ -52,7 +53,7 @@ func (w *word) addMisspellings(segs []*segment, text string) error {
 	found := make(frequencies)
 	for _, s := range segs {
 		for _, field := range w.fields {
-			if err := found.walk(s, field.name, likes, ""); err != nil {
+			if err := found.walk(ctx, s, field.name, likes, ""); err != nil {
 				return err
 			}
 		}

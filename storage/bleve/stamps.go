@@ -40,40 +40,57 @@ func timeOf(text string) (time.Time, error) {
 
 // daysIn counts the items of each day.
 func daysIn(ctx context.Context, now bleveindex.IndexReader) (map[time.Time]int64, error) {
-	dict, err := now.FieldDict(fieldDay)
+	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return nil, err
 	}
-	defer dict.Close()
 	days := map[time.Time]int64{}
+	for _, seg := range snapshot.Segments() {
+		if err := addDays(ctx, days, seg); err != nil {
+			return nil, err
+		}
+	}
+	return days, nil
+}
+
+// addDays adds the items of a segment to those of each day.
+func addDays(ctx context.Context, days map[time.Time]int64, seg *scorch.SegmentSnapshot) error {
+	dict, err := seg.Segment().Dictionary(fieldDay)
+	if err != nil {
+		return err
+	}
+	terms := termsOf(dict, nil)
+	var list segmentapi.PostingsList
 	for {
-		entry, err := dict.Next()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entry, err := terms.Next()
 		if entry == nil || err != nil {
-			return days, err
+			return err
 		}
 		day, err := timeOf(entry.Term)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		n, err := having(ctx, now, fieldDay, entry.Term)
-		if err != nil {
-			return nil, err
+		if list, err = dict.PostingsList([]byte(entry.Term), seg.Deleted(), list); err != nil {
+			return err
 		}
-		if n > 0 {
-			days[day] = int64(n)
+		if n := list.Count(); n > 0 {
+			days[day] += int64(n)
 		}
 	}
 }
 
 // stampsIn returns at most limit stamps of a day with IDs after the given one.
-func stampsIn(now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
+func stampsIn(ctx context.Context, now bleveindex.IndexReader, day time.Time, after string, limit int) (stamps []storage.Stamp, err error) {
 	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return nil, err
 	}
 	var walks []*stampWalk
 	for _, seg := range snapshot.Segments() {
-		w, err := newStampWalk(seg, dayOf(day), after)
+		w, err := newStampWalk(ctx, seg, dayOf(day), after)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +106,7 @@ func stampsIn(now bleveindex.IndexReader, day time.Time, after string, limit int
 			return nil, err
 		}
 		stamps = append(stamps, stamp)
-		if err := first.next(); err != nil {
+		if err := first.next(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -108,18 +125,21 @@ type stampWalk struct {
 	term    string // current term; empty at the end
 }
 
-func newStampWalk(seg *scorch.SegmentSnapshot, day, after string) (*stampWalk, error) {
+func newStampWalk(ctx context.Context, seg *scorch.SegmentSnapshot, day, after string) (*stampWalk, error) {
 	dict, err := seg.Segment().Dictionary(fieldStamp)
 	if err != nil {
 		return nil, err
 	}
 	w := &stampWalk{day: day, dict: dict, terms: termsOf(dict, []byte(day+after+"\x01")), deleted: seg.Deleted()}
-	return w, w.next()
+	return w, w.next(ctx)
 }
 
 // next advances to the next stamp.
-func (w *stampWalk) next() error {
+func (w *stampWalk) next(ctx context.Context) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		entry, err := w.terms.Next()
 		if err != nil {
 			return err
@@ -150,24 +170,37 @@ func firstOf(walks []*stampWalk) (first *stampWalk) {
 
 // having returns the number of items with the term. A dictionary's own count includes deleted and replaced
 // items until a merge drops them.
-func having(ctx context.Context, now bleveindex.IndexReader, field, term string) (uint64, error) {
-	items, err := now.TermFieldReader(ctx, []byte(term), field, false, false, false)
+func having(ctx context.Context, now bleveindex.IndexReader, field, term string) (sum uint64, err error) {
+	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return 0, err
 	}
-	defer items.Close()
-	return items.Count(), nil
+	for _, seg := range snapshot.Segments() {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		dict, err := seg.Segment().Dictionary(field)
+		if err != nil {
+			return 0, err
+		}
+		list, err := dict.PostingsList([]byte(term), seg.Deleted(), nil)
+		if err != nil {
+			return 0, err
+		}
+		sum += list.Count()
+	}
+	return sum, nil
 }
 
 // containedStamps moves the stamps that the index contains from stamps to the result.
-func containedStamps(now bleveindex.IndexReader, stamps map[uint64][]byte) (map[uint64]bool, error) {
+func containedStamps(ctx context.Context, now bleveindex.IndexReader, stamps map[uint64][]byte) (map[uint64]bool, error) {
 	has := map[uint64]bool{}
 	snapshot, err := snapshotOf(now)
 	if err != nil {
 		return nil, err
 	}
 	for _, seg := range snapshot.Segments() {
-		if err := findStamps(seg, stamps, has); err != nil {
+		if err := findStamps(ctx, seg, stamps, has); err != nil {
 			return nil, err
 		}
 	}
@@ -175,13 +208,16 @@ func containedStamps(now bleveindex.IndexReader, stamps map[uint64][]byte) (map[
 }
 
 // findStamps moves the stamps that a segment contains from stamps to has.
-func findStamps(seg *scorch.SegmentSnapshot, stamps map[uint64][]byte, has map[uint64]bool) error {
+func findStamps(ctx context.Context, seg *scorch.SegmentSnapshot, stamps map[uint64][]byte, has map[uint64]bool) error {
 	dict, err := seg.Segment().Dictionary(fieldStamp)
 	if err != nil {
 		return err
 	}
 	var list segmentapi.PostingsList
 	for id, stamp := range stamps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if list, err = dict.PostingsList(stamp, seg.Deleted(), list); err != nil {
 			return err
 		}

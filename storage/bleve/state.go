@@ -49,17 +49,46 @@ func (x *Index) warm() {
 	}
 }
 
+// merged is called by scorch while Close may wait for scorch, so it must not wait for Close.
+func (x *Index) merged() {
+	if x.mu.TryRLock() {
+		defer x.mu.RUnlock()
+		_ = x.refresh() // the next search retries and reports the error
+	}
+}
+
 // refresh loads the current state. Its caller holds the lock mu.
 func (x *Index) refresh() error {
+	err := x.guard(x.load)
+	if errors.Is(err, errDamaged) {
+		x.fail(err)
+	}
+	return err
+}
+
+func (x *Index) load() error {
 	x.refreshing.Lock()
 	defer x.refreshing.Unlock()
 	now, err := x.scorch.Reader()
 	if err != nil {
 		return errors.Join(err, x.swap(nil))
 	}
-	next, err := x.stateFor(now)
-	if err != nil {
-		return errors.Join(err, now.Close(), x.swap(nil))
+	var next *searchState
+	defer func() {
+		if next == nil { // even if reading the files panics
+			now.Close()
+			x.swap(nil)
+		}
+	}()
+	if last := x.current(); last != nil {
+		err := verifyMerged(last.snapshot, now)
+		last.snapshot.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if next, err = x.stateFor(now); err != nil {
+		return err
 	}
 	err = x.swap(next)
 	x.columns.keep(next.snapshot.Segments())
@@ -138,5 +167,6 @@ func (x *Index) view(ctx context.Context, f func(now *searchState) error) error 
 		}
 		now = x.current()
 	}
-	return errors.Join(f(now), now.snapshot.Close())
+	defer now.snapshot.Close()
+	return x.guard(func() error { return f(now) })
 }

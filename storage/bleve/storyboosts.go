@@ -78,6 +78,14 @@ func (t *storyBoosts) set(steps map[string]uint8) {
 	}
 }
 
+// clear removes the steps of all stories.
+func (t *storyBoosts) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forgot += uint64(len(t.changed)) + 1 // computed prominences are outdated
+	t.steps, t.changed = make(map[uint64]uint8), nil
+}
+
 // version returns a number that changes with the steps.
 func (t *storyBoosts) version() uint64 {
 	t.mu.RLock()

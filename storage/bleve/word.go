@@ -1,6 +1,7 @@
 package bleve
 
 import (
+	"context"
 	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -30,13 +31,13 @@ func rarity(all, some uint64) float64 {
 
 // weigh sets the word's weight from the number of documents with the word, or with its most frequent near
 // word.
-func (w *word) weigh(segs []*segment) error {
+func (w *word) weigh(ctx context.Context, segs []*segment) error {
 	var all, most uint64
 	for _, s := range segs {
 		all += s.live.GetCardinality()
 	}
 	for _, field := range w.fields {
-		some, err := countIn(segs, field.name, w.stem)
+		some, err := countIn(ctx, segs, field.name, w.stem)
 		if err != nil {
 			return err
 		}
@@ -50,14 +51,14 @@ func (w *word) weigh(segs []*segment) error {
 }
 
 // within implements part.
-func (w *word) within(s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
+func (w *word) within(ctx context.Context, s *segment, docs *roaring.Bitmap) (*roaring.Bitmap, error) {
 	found := roaring.New()
 	for _, field := range w.fields {
 		if err := s.add(found, field.name, w.stem); err != nil {
 			return nil, err
 		}
 	}
-	near, err := w.nearIn(s)
+	near, err := w.nearIn(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ type nearGroup struct {
 }
 
 // nearIn returns the documents of a segment with words near to the word, field by field, the best first.
-func (w *word) nearIn(s *segment) ([]nearGroup, error) {
+func (w *word) nearIn(ctx context.Context, s *segment) ([]nearGroup, error) {
 	if groups, ok := s.near[w]; ok || len(w.near) == 0 {
 		return groups, nil
 	}
@@ -85,6 +86,9 @@ func (w *word) nearIn(s *segment) ([]nearGroup, error) {
 		seen := roaring.New()
 		for i := 0; i < len(w.near); {
 			group := nearGroup{roaring.New(), field.boost * once * w.near[i].likeness}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for first := w.near[i]; i < len(w.near) && w.near[i].likeness == first.likeness; i++ {
 				if err := s.add(group.docs, field.name, w.near[i].term); err != nil {
 					return nil, err
@@ -100,15 +104,15 @@ func (w *word) nearIn(s *segment) ([]nearGroup, error) {
 }
 
 // score adds the word's score in each document of ids, in ascending order, to sums.
-func (w *word) score(s *segment, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
+func (w *word) score(ctx context.Context, s *segment, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
 	own := make([]float64, len(ids))
 	for _, field := range w.fields {
-		if err := field.score(s, w.stem, docs, ids, own); err != nil {
+		if err := field.score(ctx, s, w.stem, docs, ids, own); err != nil {
 			return err
 		}
 	}
 	if len(w.near) > 0 {
-		if err := w.scoreNear(s, docs, ids, own); err != nil {
+		if err := w.scoreNear(ctx, s, docs, ids, own); err != nil {
 			return err
 		}
 	}
@@ -126,14 +130,17 @@ func round(score float64) float64 {
 
 // score adds the stem's score in each document, from 0 to boost. It rises with frequency and falls with text
 // length, by the saturation of BM25 with its usual parameters.
-func (f *wordField) score(s *segment, stem string, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
+func (f *wordField) score(ctx context.Context, s *segment, stem string, docs *roaring.Bitmap, ids []uint32, sums []float64) error {
 	const k, b = 1.2, 0.75
 	postings, err := s.postingsIn(f.name, stem, docs)
 	if err != nil {
 		return err
 	}
 	at := 0
-	for {
+	for i := 0; ; i++ {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		posting, err := postings.Next()
 		if posting == nil || err != nil {
 			return err
@@ -177,8 +184,8 @@ func seek(ids []uint32, from int, doc uint32) int {
 
 // scoreNear raises the scores of documents with near words. It ignores their frequency, since hundreds may
 // match.
-func (w *word) scoreNear(s *segment, docs *roaring.Bitmap, ids []uint32, scores []float64) error {
-	groups, err := w.nearIn(s)
+func (w *word) scoreNear(ctx context.Context, s *segment, docs *roaring.Bitmap, ids []uint32, scores []float64) error {
+	groups, err := w.nearIn(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -56,7 +57,7 @@ var emptyStore = sync.OnceValues(func() (_ []byte, err error) {
 // Index returns an empty index, which is closed at the end of the test.
 func Index(t testing.TB) storage.Index {
 	t.Helper()
-	index, err := bleve.Open(filepath.Join(t.TempDir(), "index"))
+	index, err := bleve.Open(filepath.Join(t.TempDir(), "index"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,6 +75,7 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Uns
 		{"pages of a fuzzy search contain each match once", pagesOfFuzzySearch},
 
 		{"Similar returns items about the same subject", similarItems},
+		{"Similar returns no item of the same story", similarOutsideStory},
 		{"Similar returns no item without common words", nothingSimilar},
 		{"Suggest returns title words, most frequent first", wordsSuggested},
 		{"Suggest uses the latest version of items", suggestionsOfLatestVersion},

@@ -56,6 +56,25 @@ func similarItems(t *testing.T, x storage.Index) {
 	}
 }
 
+// similarOutsideStory has an item whose story has the best matches, which would hide those of other stories.
+func similarOutsideStory(t *testing.T, x storage.Index) {
+	putNews(t, x)
+	of := func(id, story, title, text string) storage.IndexItem {
+		return changed(item(id, title, text), func(it *storage.IndexItem) { it.StoryID = story })
+	}
+	one := of("quake-0", "quake", "Strong earthquake shakes Aceh coast", "Houses collapsed near Banda after the quake, rescuers stated.")
+	items := []storage.IndexItem{one, of("tsunami", "old", "Tsunami after earthquake off Aceh years ago", "Banda remembers the quake."), of("none", "", "Earthquake drill for schools in Aceh", "")}
+	for n := range 40 {
+		items = append(items, of(fmt.Sprint("quake-", n+1), "quake", one.Title, one.Text+fmt.Sprint(" Report ", n)))
+	}
+	put(t, x, items...)
+	got := similarTo(t, x, one, 5)
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"none", "tsunami"}) {
+		t.Errorf("like an item of a story are %v, want the items of other stories", got)
+	}
+}
+
 func nothingSimilar(t *testing.T, x storage.Index) {
 	one := item("one", "Linux kernel hole", "scheduler")
 	if got := similarTo(t, x, one, 10); len(got) != 0 {

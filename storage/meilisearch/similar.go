@@ -45,6 +45,9 @@ func (r reader) Similar(ctx context.Context, item storage.IndexItem, limit int) 
 func (r reader) similar(ctx context.Context, item storage.IndexItem, limit int) ([]storage.Hit, error) {
 	a := weightsOf(item)
 	only := allOf(found(storage.Query{}), not(compare(attrID, "=", keyOf(item.ID))))
+	if item.StoryID != "" {
+		only = allOf(only, not(compare(attrStory, "=", item.StoryID)))
+	}
 	keys, rarity, err := r.candidates(ctx, a, only)
 	if err != nil || len(keys) == 0 {
 		return nil, err

@@ -2,6 +2,7 @@ package golden
 
 import (
 	"cmp"
+	"log/slog"
 	"maps"
 	"math"
 	"net/url"
@@ -190,7 +191,9 @@ func eachEngine(t *testing.T, items []storage.IndexItem, measure func(*testing.T
 			measure(t, x)
 		})
 	}
-	run("bleve", func(t *testing.T) (storage.Index, error) { return bleve.Open(filepath.Join(t.TempDir(), "index")) })
+	run("bleve", func(t *testing.T) (storage.Index, error) {
+		return bleve.Open(filepath.Join(t.TempDir(), "index"), slog.New(slog.DiscardHandler))
+	})
 	run("meilisearch", func(t *testing.T) (storage.Index, error) {
 		server := engines.NewMeilisearch(t)
 		return meilisearch.Open(t.Context(), meilisearch.Options{URL: server.URL(), Key: server.Key()})

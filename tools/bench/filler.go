@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -45,7 +46,7 @@ func (f *filler) fill(ctx context.Context, n int) (last putCosts, err error) {
 		return last, err
 	}
 	defer func() { err = errors.Join(err, f.store.Close()) }()
-	if f.index, err = bleve.Open(indexPath(f.dir)); err != nil {
+	if f.index, err = bleve.Open(indexPath(f.dir), slog.New(slog.DiscardHandler)); err != nil {
 		return last, err
 	}
 	defer func() { err = errors.Join(err, f.index.Close()) }()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -68,7 +69,7 @@ type searchBench struct {
 
 func withBleve(ctx context.Context, b *searchBench) error {
 	return inFolder(func(dir string) error {
-		x, err := bleve.Open(indexPath(dir))
+		x, err := bleve.Open(indexPath(dir), slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,8 @@ const (
 	// distinguished from items still in the queues.
 	firstCompare = indexDelay + time.Minute
 
-	// refillEvery is the time an index has to reach half of the stored items before it counts as lost again.
+	// refillEvery is the timeout of a rebuild: an index that has not reached half of the stored items by then
+	// counts as lost again.
 	refillEvery = 5 * time.Minute
 
 	// maxQueued is the queue length up to which more index tasks are published: enough to keep the index

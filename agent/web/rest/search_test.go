@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -203,7 +204,7 @@ func (slowIndex) Search(ctx context.Context, _ storage.Query) (storage.Results, 
 
 func closedBleve(t *testing.T) storage.Index {
 	t.Helper()
-	x, err := bleve.Open(filepath.Join(t.TempDir(), "index"))
+	x, err := bleve.Open(filepath.Join(t.TempDir(), "index"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
