@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"feedmesh/storage"
 )
 
 // A Config contains all settings of an agent.
@@ -30,6 +32,11 @@ type Config struct {
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
 	Starter bool `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
+
+	Unique int `default:"0" placeholder:"PERCENT" help:"Hide results of searches that agree with one above them in at least this percentage of word shingles; searches may set another. 0: only duplicates are hidden. For agents with role api."`
+
+	Keep    storage.Keep `default:"all" placeholder:"LIMIT" help:"How long items are kept: 90d for the time since they arrived, 1000 for the number of items of a feed, 90d,1000 for both, or all. Starred and corrected items are kept. Single feeds and tags have settings for it. For agents with role store."`
+	KeepTag []TagKeep    `name:"keep-tag" sep:";" placeholder:"TAG=LIMIT" help:"The same for the feeds with a tag, such as news=30d;photos=all. Of several tags of a feed, the first in this list counts."`
 
 	AcceptEmptyStore bool           `help:"Start with an empty store although the index has items or the schedule has feeds, and forget these."`
 	Simulate         int            `default:"0" placeholder:"N" help:"Poll N synthetic feeds served by this agent instead: a demonstration without Internet access. Use a separate data folder."`

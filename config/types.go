@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"feedmesh/storage"
 )
 
 // A Secret is a string that is never printed.
@@ -107,6 +109,28 @@ func (b Bytes) String() string {
 	}
 	return "0B"
 }
+
+// A TagKeep is how long items of the feeds with a tag are kept, written as TAG=LIMIT.
+type TagKeep struct {
+	Tag  string
+	Keep storage.Keep
+}
+
+// UnmarshalText parses a tag and its limit.
+func (k *TagKeep) UnmarshalText(text []byte) (err error) {
+	tag, limit, found := strings.Cut(string(text), "=")
+	if k.Tag = strings.Join(strings.Fields(tag), " "); !found || k.Tag == "" {
+		return fmt.Errorf("%q is not a tag with a limit; write TAG=90d", text)
+	}
+	k.Keep, err = storage.ParseKeep(limit)
+	return err
+}
+
+// String returns the tag and its limit.
+func (k TagKeep) String() string { return k.Tag + "=" + k.Keep.String() }
+
+// MarshalText returns the tag and its limit.
+func (k TagKeep) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 func isLoopback(host string) bool {
 	if host == "localhost" {

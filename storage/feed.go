@@ -22,11 +22,13 @@ type Feed struct {
 	Added    time.Time `json:"added"`
 
 	SpamThreshold float64 `json:"spam_threshold,omitempty"` // SpamScore from which items are spam; 0: the deployment's default
+	Keep          string  `json:"keep,omitempty"`           // how long its items are kept, as [ParseKeep] reads it; empty: by tag or the deployment's default
 
 	// PutItems maintains the following fields; AddFeeds ignores them.
 
 	Items    int64     `json:"items"`              // number of stored items
-	LastItem time.Time `json:"last_item,omitzero"` // newest Published of its items; zero without items
+	Purged   int64     `json:"purged,omitempty"`   // number of items purged since it was added
+	LastItem time.Time `json:"last_item,omitzero"` // newest Published of its items, which a purge does not change; zero without items
 	Rate     float64   `json:"rate"`               // items a day by the dates of the last document; 0 if unknown
 
 	Categories map[string]float64 `json:"categories,omitempty"` // categories of its latest items, see [CountCategories]
@@ -36,8 +38,9 @@ type Feed struct {
 
 // Counts contains numbers of feeds and of their items.
 type Counts struct {
-	Feeds int64 `json:"feeds"`
-	Items int64 `json:"items"`
+	Feeds  int64 `json:"feeds"`
+	Items  int64 `json:"items"`
+	Purged int64 `json:"purged,omitempty"` // items purged since their feeds were added
 }
 
 // Name returns the feed's display name: its title, or the host of its URL without one. Clients that may not read feeds
@@ -60,11 +63,12 @@ type Settings struct {
 	Request  *Request
 
 	SpamThreshold float64 // 0 to 1
+	Keep          string  // see [Feed]
 }
 
 // Settings returns the feed's settings.
 func (f Feed) Settings() Settings {
-	return Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold}
+	return Settings{Tags: f.Tags, Pinned: f.Pinned, FullText: f.FullText, Request: f.Request, SpamThreshold: f.SpamThreshold, Keep: f.Keep}
 }
 
 // WithTags returns the settings with the tags in remove deleted and the tags in add appended, each once.
@@ -83,12 +87,12 @@ type Request struct {
 	UserAgent string            `json:"user_agent,omitempty"` // replaces the default
 	Header    map[string]string `json:"header,omitempty"`     // additional headers by name
 	User      string            `json:"user,omitempty"`       // for HTTP basic authentication
-	Password  string            `json:"password,omitempty"`   // stored in plain text: readable by everyone with access to the store
+	Password  string            `json:"password,omitempty"`   // sealed, like the values of Header, except in a mesh without a key
 	Proxy     string            `json:"proxy,omitempty"`      // ID of a [Proxy]; "direct" for none; empty: chosen by the proxies' rules
 }
 
 // MergeFeeds returns feed after old has moved to it. Fields of feed take precedence over fields of old, and
-// its tags come first. Categories are added, and Added is the earlier time. The store itself counts Items and
+// its tags come first. Categories and Purged are added, and Added is the earlier time. The store itself counts Items and
 // LastItem.
 func MergeFeeds(feed, old Feed) Feed {
 	feed.Title = cmp.Or(feed.Title, old.Title)
@@ -99,6 +103,8 @@ func MergeFeeds(feed, old Feed) Feed {
 	feed.FullText = feed.FullText || old.FullText
 	feed.Request = cmp.Or(feed.Request, old.Request)
 	feed.SpamThreshold = cmp.Or(feed.SpamThreshold, old.SpamThreshold)
+	feed.Keep = cmp.Or(feed.Keep, old.Keep)
+	feed.Purged += old.Purged
 	feed.Categories = addCategories(feed.Categories, old.Categories)
 	feed.Tags = slices.Clone(feed.Tags)
 	for _, tag := range old.Tags {

@@ -7,7 +7,8 @@ import (
 
 // Items is the part of a [Store] that stores items.
 type Items interface {
-	// ItemHashes returns map[key]hash of the feed's stored items with the given keys.
+	// ItemHashes returns map[key]hash of the feed's stored items with the given keys. A key of a purged item has
+	// the hash [PurgedHash]; the store notes from time to time that a document still lists it.
 	ItemHashes(ctx context.Context, feedID string, keys []string) (map[string]string, error)
 
 	// PutItems stores the items of one document and the feed's statistics as a batch in one transaction. An
@@ -15,7 +16,8 @@ type Items interface {
 	// next Revision. The new revision keeps FirstSeen, its [Placement], Published and Assumed if the new date
 	// is only assumed, and its [Labels] if a user corrected them. The store alone sets Corrected. If the
 	// event of a new item was moved by a [Rearrangement], the item joins the story of that move. A key listed
-	// twice is stored twice in order, and reported once. IDs must come from [ItemID].
+	// twice is stored twice in order, and reported once. Items with
+	// the key of a purged item ([Retention]) are ignored. IDs must come from [ItemID].
 	//
 	// It returns [ErrNotFound] if the feed does not exist or was moved, and [ErrFenced] for a batch under an
 	// outdated fence; then nothing is stored.

@@ -141,6 +141,9 @@ func showFeed(pg *page, f wire.Feed, now time.Time) {
 		if f.Items > 0 {
 			items = fmt.Sprintf("%d, newest %s", f.Items, ago(f.LastItem, now))
 		}
+		if f.Purged > 0 {
+			items += fmt.Sprintf("; %d purged", f.Purged)
+		}
 		line("items", items)
 		if f.Rate > 0 {
 			line("rate", fmt.Sprintf("%.3g items a day", f.Rate))
@@ -162,6 +165,7 @@ func showRequest(line func(name, value string), f wire.Feed) {
 	if f.SpamThreshold != 0 {
 		line("spam from", fmt.Sprintf("score %g", f.SpamThreshold))
 	}
+	line("kept", f.Keep)
 	if r := f.Request; r != nil {
 		line("user agent", r.UserAgent)
 		line("headers", strings.Join(r.Headers, ", "))

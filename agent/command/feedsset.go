@@ -22,6 +22,7 @@ type setCommand struct {
 	Tag           []string          `placeholder:"TAG" help:"Tags, replacing the current ones."`
 	NoTags        bool              `help:"Remove all tags."`
 	SpamThreshold *float64          `name:"spam-threshold" placeholder:"SCORE" help:"Score from which items are spam, up to 1; 0: the default."`
+	Keep          *string           `placeholder:"LIMIT" help:"How long its items are kept: 90d, 1000 (items), 90d,1000 or all; empty: by tag or the default."`
 	UserAgent     *string           `placeholder:"NAME" help:"User-Agent header; empty: the default."`
 	Header        map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Additional request header; an empty value removes it."`
 	User          *string           `placeholder:"NAME" help:"User for HTTP basic authentication; empty: none."`
@@ -62,7 +63,7 @@ func (c *setCommand) Run(ctx context.Context, p *program) error {
 
 // change returns the changes that the flags specify.
 func (c *setCommand) change() (wire.FeedChange, error) {
-	change := wire.FeedChange{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
+	change := wire.FeedChange{Pinned: c.Pin, FullText: c.FullText, SpamThreshold: c.SpamThreshold, Keep: c.Keep, UserAgent: c.UserAgent, Headers: c.Header, User: c.User, Proxy: c.Proxy}
 	switch {
 	case c.NoTags && len(c.Tag) > 0:
 		return change, usageError("--tag and --no-tags cannot be used together")
@@ -74,7 +75,7 @@ func (c *setCommand) change() (wire.FeedChange, error) {
 		password := string(*c.Password)
 		change.Password = &password
 	}
-	if change.Tags == nil && c.Pin == nil && c.FullText == nil && c.SpamThreshold == nil && c.UserAgent == nil && len(c.Header) == 0 && c.User == nil && c.Password == nil && c.Proxy == nil {
+	if change.Tags == nil && c.Pin == nil && c.FullText == nil && c.SpamThreshold == nil && c.Keep == nil && c.UserAgent == nil && len(c.Header) == 0 && c.User == nil && c.Password == nil && c.Proxy == nil {
 		return change, usageError("no setting given: see agent feeds set --help")
 	}
 	return change, nil

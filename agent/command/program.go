@@ -38,6 +38,7 @@ type cli struct {
 	Spam       spamCommand       `cmd:"" help:"List spam, and mark items as spam or not spam."`
 	Stories    storiesCommand    `cmd:"" help:"List, show, split and join stories."`
 	Status     statusCommand     `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
+	Keep       keepCommand       `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
 	Quarantine quarantineCommand `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
 	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`

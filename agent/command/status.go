@@ -32,7 +32,11 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 		f := s.Feeds
 		row("version", s.Version)
 		row("feeds", fmt.Sprintf("%d stored, %d polled, %d failing, %d gone, %d being polled", f.Stored, f.Polled, f.Failing, f.Gone, f.InFlight))
-		row("items", fmt.Sprintf("%d stored, %d searchable", s.Items, s.Indexed))
+		items := fmt.Sprintf("%d stored, %d searchable", s.Items, s.Indexed)
+		if s.Purged > 0 {
+			items += fmt.Sprintf(", %d purged", s.Purged)
+		}
+		row("items", items)
 	})
 	for _, problem := range s.Problems {
 		pg.printf("PROBLEM: %s\n", problem)

@@ -84,6 +84,17 @@ func applyChange(c wire.FeedChange, f *storage.Feed) (problems []FieldError) {
 	setIfGiven(&f.Pinned, c.Pinned)
 	setIfGiven(&f.FullText, c.FullText)
 	setIfGiven(&f.SpamThreshold, c.SpamThreshold)
+	if c.Keep != nil {
+		limit, err := storage.ParseKeep(*c.Keep)
+		switch {
+		case *c.Keep == "":
+			f.Keep = ""
+		case err != nil:
+			problems = append(problems, fieldf("body.keep", "%v", err))
+		default:
+			f.Keep = limit.String()
+		}
+	}
 	var r storage.Request
 	if f.Request != nil {
 		r = *f.Request

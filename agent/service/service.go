@@ -98,6 +98,7 @@ type Service struct {
 	FetchTests *FetchTests
 	Status     *Status
 	Statistics *Statistics
+	Retention  *Retention
 	Events     *Events
 }
 
@@ -114,7 +115,7 @@ func New(d Deps) *Service {
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
-		Status: status, Statistics: &Statistics{c, newActivityCache()}, Events: &Events{c, status, newStreams()},
+		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: &Events{c, status, newStreams()},
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 		st.Feeds, err = feedCountsFrom(st.Active, func() (*stateSnapshot, error) { return s.states(ctx) })
 		return err
 	})
-	st.Feeds.Stored, st.Items = counts.Feeds, counts.Items
+	st.Feeds.Stored, st.Items, st.Purged = counts.Feeds, counts.Items, counts.Purged
 	if s.Stalled != nil {
 		st.Stalled = s.Stalled()
 	}

@@ -124,6 +124,7 @@ type FeedChange struct {
 	Pinned        *bool             `json:"pinned,omitempty" doc:"Whether it is polled as often as possible."`
 	FullText      *bool             `json:"full_text,omitempty" doc:"Whether to fetch the full text of items from the linked pages."`
 	SpamThreshold *float64          `json:"spam_threshold,omitempty" minimum:"0" maximum:"1" doc:"Score from which its items are spam; 0: the default."`
+	Keep          *string           `json:"keep,omitempty" maxLength:"32" doc:"How long its items are kept: 90d, 1000 (items), 90d,1000 or all; empty: by tag or the default."`
 	UserAgent     *string           `json:"user_agent,omitempty" maxLength:"256" doc:"User agent for its requests; empty: the default."`
 	Headers       map[string]string `json:"headers,omitempty" maxProperties:"32" doc:"Custom request headers, merged with the stored ones; an empty value removes a header."`
 	User          *string           `json:"user,omitempty" maxLength:"256" doc:"User for HTTP basic authentication; empty: none. Changing it removes the password."`

@@ -13,6 +13,7 @@ type Status struct {
 	Notices  []subjects.Notice         `json:"notices,omitempty" doc:"Faults of the last hour that were corrected, newest first."`
 	Feeds    FeedCounts                `json:"feeds"`
 	Items    int64                     `json:"items" doc:"Items in the store."`
+	Purged   int64                     `json:"purged,omitempty" doc:"Items purged since their feeds were added, because they exceeded what is kept."`
 	Indexed  int64                     `json:"indexed" doc:"Items that can be found."`
 	Queues   []subjects.Depth          `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
 	Agents   []subjects.Agent          `json:"agents"`

@@ -114,7 +114,7 @@ func findFeeds(q storage.FeedQuery) (string, []any) {
 func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
 	err = s.do(ctx, "count feeds", func(ctx context.Context) (err error) {
-		n, err = one(ctx, s.pool, pgx.RowToStructByPos[storage.Counts], `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...)
+		n, err = one(ctx, s.pool, pgx.RowToStructByPos[storage.Counts], `SELECT count(*), coalesce(sum(items), 0), coalesce(sum(purged), 0)::bigint FROM feeds`+cond.where(), cond.args...)
 		return err
 	})
 	return n, err

@@ -11,14 +11,14 @@ import (
 )
 
 const feedFields = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
-	spam_threshold, categories, writes`
+	spam_threshold, keep, purged, categories, writes`
 
 const selectFeeds = `SELECT ` + feedFields + ` FROM feeds`
 
 func scanFeed(row pgx.CollectableRow) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, &f.Tags, &f.Pinned, &f.FullText, &f.Request,
 		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
-		&f.SpamThreshold, &f.Categories, &f.Writes)
+		&f.SpamThreshold, &f.Keep, &f.Purged, &f.Categories, &f.Writes)
 	return f, err
 }
 
@@ -41,11 +41,11 @@ func feedByID(ctx context.Context, on querier, id string) (storage.Feed, error) 
 // names no column: two calls that add the same feed conflict at its URL or at its ID, depending on which
 // index PostgreSQL writes first.
 const addFeeds = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
-	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added, spam_threshold, words
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, keep, words)
+	SELECT id, url, title, site, language, tags::jsonb, pinned, full_text, request::json, added, spam_threshold, keep, words
 	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-		$9::text[], $10::timestamptz[], $11::float8[], $12::text[])
-		AS new (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
+		$9::text[], $10::timestamptz[], $11::float8[], $12::text[], $13::text[])
+		AS new (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, keep, words)
 	ORDER BY id
 	ON CONFLICT DO NOTHING
 	RETURNING id`
@@ -93,19 +93,20 @@ func feedColumns(feeds ...storage.Feed) []any {
 		column(feeds, func(f storage.Feed) *string { return requestOrNull(f.Request) }),
 		column(feeds, func(f storage.Feed) time.Time { return f.Added }),
 		column(feeds, func(f storage.Feed) float64 { return f.SpamThreshold }),
+		column(feeds, func(f storage.Feed) string { return f.Keep }),
 		column(feeds, func(f storage.Feed) string { return storage.FeedSearchText(f.Title, f.URL, f.Site) }),
 	}
 }
 
 const setFeed = `
-	UPDATE feeds SET tags = $2, pinned = $3, full_text = $4, request = $5, spam_threshold = $6
+	UPDATE feeds SET tags = $2, pinned = $3, full_text = $4, request = $5, spam_threshold = $6, keep = $7
 	WHERE id = $1 RETURNING ` + feedFields
 
 // SetFeed implements [storage.Feeds].
 func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (f storage.Feed, err error) {
 	err = s.do(ctx, "set feed", func(ctx context.Context) error {
 		f, err = one(ctx, s.pool, scanFeed, setFeed, id, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
-			requestOrNull(settings.Request), settings.SpamThreshold)
+			requestOrNull(settings.Request), settings.SpamThreshold, settings.Keep)
 		return err
 	})
 	return f, err
@@ -119,6 +120,7 @@ const (
 		WHERE duplicate_of <> '' AND duplicate_of IN (SELECT id FROM items WHERE feed = $1)
 		RETURNING id`
 	deleteSavedLabelsOfFeed = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
+	deletePurgedOfFeed      = `DELETE FROM purged WHERE feed = $1`
 	removeItems             = `DELETE FROM items WHERE feed = $1 RETURNING id`
 	deleteRedirects         = `DELETE FROM moved WHERE feed = $1`
 	removeFeed              = `DELETE FROM feeds WHERE num = $1`
@@ -138,7 +140,7 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
+		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
 			if _, err := tx.Exec(ctx, statement, num); err != nil {
 				return nil, err
 			}

@@ -20,11 +20,15 @@ func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string)
 		ids[i] = storage.ItemID(feedID, key)
 		keyOf[ids[i]] = key
 	}
-	return readMap(ctx, s.engine, "read item hashes", func(row pgx.CollectableRow, key, hash *string) error {
+	hashes, err := readMap(ctx, s.engine, "read item hashes", func(row pgx.CollectableRow, key, hash *string) error {
 		err := row.Scan(key, hash)
 		*key = keyOf[*key]
 		return err
 	}, itemHashes, ids)
+	if err != nil {
+		return nil, err
+	}
+	return hashes, s.addPurgedHashes(ctx, feedID, keys, hashes)
 }
 
 // Columns of items i and feeds f that destinations scans, with and without the HTML.

@@ -105,10 +105,13 @@ func lockFeedPair(ctx context.Context, tx pgx.Tx, from, to string) (map[string]i
 const (
 	mergeFeed = `
 		UPDATE feeds SET title = $2, site = $3, language = $4, tags = $5, pinned = $6, full_text = $7, request = $8, added = $9, rate = $10,
-			spam_threshold = $11, categories = $12, words = $13,
+			spam_threshold = $11, categories = $12, words = $13, keep = $14, purged = $15,
 			items = (SELECT count(*) FROM items WHERE feed = $1),
 			last_item = (SELECT max(published) FROM items WHERE feed = $1)
 		WHERE num = $1`
+	movePurged = `
+		INSERT INTO purged (key, feed, listed) SELECT key, $2, listed FROM purged WHERE feed = $1
+		ON CONFLICT (feed, key) DO UPDATE SET listed = greatest(purged.listed, excluded.listed)`
 	moveRedirects = `UPDATE moved SET feed = $2 WHERE feed = $1`
 	putRedirect   = `INSERT INTO moved (id, feed) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET feed = excluded.feed`
 )
@@ -128,7 +131,9 @@ func finishMove(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to 
 	statements := &pgx.Batch{}
 	statements.Queue(mergeFeed, clean(nums[to], f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
 		requestOrNull(f.Request), f.Added, f.Rate, f.SpamThreshold, countsOrNull(f.Categories),
-		storage.FeedSearchText(f.Title, f.URL, f.Site))...)
+		storage.FeedSearchText(f.Title, f.URL, f.Site), f.Keep, f.Purged)...)
+	statements.Queue(movePurged, nums[from], nums[to])
+	statements.Queue(deletePurgedOfFeed, nums[from])
 	statements.Queue(moveRedirects, nums[from], nums[to])
 	statements.Queue(putRedirect, from, nums[to])
 	statements.Queue(removeFeed, nums[from])

@@ -28,17 +28,19 @@ type Store struct {
 	markStore
 	recordStore
 	fenceStore
+	retentionStore
 }
 
 // Parts of a [Store].
 type (
-	feedStore   struct{ *engine }
-	itemStore   struct{ *engine }
-	labelStore  struct{ *engine }
-	storyStore  struct{ *engine }
-	markStore   struct{ *engine }
-	recordStore struct{ *engine }
-	fenceStore  struct{ *engine }
+	feedStore      struct{ *engine }
+	itemStore      struct{ *engine }
+	labelStore     struct{ *engine }
+	storyStore     struct{ *engine }
+	markStore      struct{ *engine }
+	recordStore    struct{ *engine }
+	fenceStore     struct{ *engine }
+	retentionStore struct{ *engine }
 )
 
 // An engine connects to the database and runs transactions.
@@ -70,7 +72,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // Check returns nil if [Open] could use the server at url, or Open's error. It changes nothing.

@@ -21,11 +21,11 @@ func (s itemStore) PutItems(ctx context.Context, batch storage.Batch) (storage.S
 }
 
 func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, error) {
-	old, existing, err := lockForPut(ctx, tx, batch)
+	old, existing, purged, err := lockForPut(ctx, tx, batch)
 	if err != nil {
 		return storage.Stored{}, err
 	}
-	p := putState{feed: old, existing: existing, rows: map[string]storage.Item{}}
+	p := putState{feed: old, existing: existing, purged: purged, rows: map[string]storage.Item{}}
 	for _, item := range batch.Items {
 		p.put(item)
 	}
@@ -94,13 +94,14 @@ func (f *feedRow) update(batch storage.Batch) {
 const (
 	feedToPut = `SELECT num, url, title, site, language, items, last_item, rate, coalesce(categories::text, ''), writes
 		FROM feeds WHERE id = $1 FOR NO KEY UPDATE`
-	itemsToPut = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
+	purgedToPut = `SELECT key FROM purged WHERE feed = (SELECT num FROM feeds WHERE id = $1) AND key = ANY($2)`
+	itemsToPut  = `SELECT id, hash, revision, first_seen, published, assumed FROM items WHERE id = ANY($1)`
 )
 
 // lockForPut checks the batch's fence, locks the feed against other writers and the fence against Rearrange,
-// and returns the stored feed and, by ID, the stored items. It does not read their placements, which stay
-// unchanged.
-func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, existing map[string]storage.Item, err error) {
+// and returns the stored feed, by ID the stored items, and the numbers of the keys that were purged. It does not
+// read placements, which stay unchanged.
+func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedRow, existing map[string]storage.Item, purged map[int64]bool, err error) {
 	queries := &pgx.Batch{}
 	var newest int64
 	if batch.Fence != (storage.Fence{}) {
@@ -124,6 +125,13 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 			func() error { existing[i.ID] = i; return nil })
 		return err
 	})
+	purged = map[int64]bool{}
+	numbers := column(batch.Items, func(i storage.Item) int64 { return storage.KeyNumber(i.Key) })
+	queries.Queue(purgedToPut, clean(batch.FeedID, numbers)...).Query(func(rows pgx.Rows) error {
+		var number int64
+		_, err := pgx.ForEachRow(rows, []any{&number}, func() error { purged[number] = true; return nil })
+		return err
+	})
 	switch err = tx.SendBatch(ctx, queries).Close(); {
 	case err != nil:
 	case batch.Fence.Number < newest:
@@ -131,13 +139,14 @@ func lockForPut(ctx context.Context, tx pgx.Tx, batch storage.Batch) (feed feedR
 	case !found:
 		err = storage.ErrNotFound
 	}
-	return feed, existing, err
+	return feed, existing, purged, err
 }
 
 // A putState is the state of one PutItems call.
 type putState struct {
 	feed          feedRow
 	existing      map[string]storage.Item // by ID: stored items, with the fields that a revision needs
+	purged        map[int64]bool          // by number: keys of purged items
 	rows          map[string]storage.Item // by ID: items to write
 	stored        storage.Stored
 	isNew         []storage.Item
@@ -148,7 +157,7 @@ type putState struct {
 // put adds an item to the rows to write, if it is new or changed.
 func (p *putState) put(item storage.Item) {
 	old, exists := p.existing[item.ID]
-	if exists && old.Hash == item.Hash {
+	if exists && old.Hash == item.Hash || !exists && p.purged[storage.KeyNumber(item.Key)] {
 		return
 	}
 	item.Revision = 1

@@ -76,19 +76,23 @@ func asJSON(v any) *string {
 
 // cleanJSON is [asJSON] with valid texts for type jsonb. clean does not find U+0000 within JSON.
 func cleanJSON(v any) *string {
-	text := asJSON(v)
-	if strings.Contains(*text, `\u0000`) || strings.Contains(*text, `\ufffd`) {
-		*text = brokenJSON.ReplaceAllStringFunc(*text, func(match string) string {
-			switch match {
-			case `\\`:
-				return match
-			case `\u0000`:
-				return ""
-			}
-			return `\ufffd`
-		})
+	text := cleanJSONText(*asJSON(v))
+	return &text
+}
+
+func cleanJSONText(text string) string {
+	if !strings.Contains(text, `\u0000`) && !strings.Contains(text, `\ufffd`) {
+		return text
 	}
-	return text
+	return brokenJSON.ReplaceAllStringFunc(text, func(match string) string {
+		switch match {
+		case `\\`:
+			return match
+		case `\u0000`:
+			return ""
+		}
+		return `\ufffd`
+	})
 }
 
 // brokenJSON matches an escaped backslash, U+0000, and a run of invalid bytes, which json.Marshal encodes one

@@ -72,7 +72,7 @@ func TestNextFence_WaitsForRunningWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(ctx)
-	if _, _, err := lockForPut(ctx, tx, storage.Batch{FeedID: feedID, Fence: fence}); err != nil {
+	if _, _, _, err := lockForPut(ctx, tx, storage.Batch{FeedID: feedID, Fence: fence}); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)

@@ -110,7 +110,7 @@ func (s feedStore) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storag
 // CountFeeds implements [storage.Feeds].
 func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)
-	err = s.readers.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(items), 0) FROM feeds`+cond.where(), cond.args...).Scan(&n.Feeds, &n.Items)
+	err = s.readers.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(items), 0), coalesce(sum(purged), 0) FROM feeds`+cond.where(), cond.args...).Scan(&n.Feeds, &n.Items, &n.Purged)
 	return n, s.wrap(ctx, "count feeds", err)
 }
 

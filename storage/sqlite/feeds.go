@@ -9,7 +9,7 @@ import (
 )
 
 const feedColumns = `id, url, title, site, language, tags, pinned, full_text, request, added, items, last_item, rate,
-	spam_threshold, categories, writes`
+	spam_threshold, keep, purged, categories, writes`
 
 const feedByID = `SELECT ` + feedColumns + ` FROM feeds WHERE id = ?`
 
@@ -20,8 +20,8 @@ func (s feedStore) Feed(ctx context.Context, id string) (storage.Feed, error) {
 }
 
 const addFeed = `
-	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, words)
-	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, feed_words(?3, ?2, ?4) WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
+	INSERT INTO feeds (id, url, title, site, language, tags, pinned, full_text, request, added, spam_threshold, keep, words)
+	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, feed_words(?3, ?2, ?4) WHERE NOT EXISTS (SELECT 1 FROM moved WHERE id = ?1)
 	ON CONFLICT (id) DO NOTHING`
 
 // AddFeeds implements [storage.Feeds].
@@ -43,16 +43,16 @@ func (s feedStore) AddFeeds(ctx context.Context, feeds ...storage.Feed) ([]strin
 // add adds a feed unless it is stored already.
 func addFeedRow(ctx context.Context, w *writer, f storage.Feed) (isNew bool, err error) {
 	return changes(w.exec(ctx, addFeed, f.ID, f.URL, f.Title, f.Site, f.Language, listOrNull(f.Tags),
-		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added), f.SpamThreshold))
+		f.Pinned, f.FullText, requestOrNull(f.Request), micros(f.Added), f.SpamThreshold, f.Keep))
 }
 
-const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ?, spam_threshold = ? WHERE id = ? RETURNING ` + feedColumns
+const setFeed = `UPDATE feeds SET tags = ?, pinned = ?, full_text = ?, request = ?, spam_threshold = ?, keep = ? WHERE id = ? RETURNING ` + feedColumns
 
 // SetFeed implements [storage.Feeds].
 func (s feedStore) SetFeed(ctx context.Context, id string, settings storage.Settings) (storage.Feed, error) {
 	return inTransaction(ctx, s.engine, "set feed", func(w *writer) (storage.Feed, error) {
 		return scanFeed(w.row(ctx, setFeed, listOrNull(settings.Tags), settings.Pinned, settings.FullText,
-			requestOrNull(settings.Request), settings.SpamThreshold, id))
+			requestOrNull(settings.Request), settings.SpamThreshold, settings.Keep, id))
 	})
 }
 
@@ -92,7 +92,7 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
 			return nil, err
 		}
-		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed} {
+		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
 			if _, err := w.exec(ctx, stmt, id); err != nil {
 				return nil, err
 			}
@@ -116,6 +116,6 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 func scanFeed(row scanner) (f storage.Feed, err error) {
 	err = row.Scan(&f.ID, &f.URL, &f.Title, &f.Site, &f.Language, fromJSON(&f.Tags), &f.Pinned, &f.FullText, fromJSON(&f.Request),
 		nullTime{&f.Added}, &f.Items, nullTime{&f.LastItem}, &f.Rate,
-		&f.SpamThreshold, fromJSON(&f.Categories), &f.Writes)
+		&f.SpamThreshold, &f.Keep, &f.Purged, fromJSON(&f.Categories), &f.Writes)
 	return f, err
 }

@@ -44,7 +44,8 @@ func (s itemStore) ItemHashes(ctx context.Context, feedID string, keys []string)
 			hashes[p[0]] = p[1]
 		}
 	}
-	return hashes, nil
+	err := retentionStore(s).addPurgedHashes(ctx, feedID, keys, hashes)
+	return hashes, s.wrap(ctx, "read item hashes", err)
 }
 
 func scanPair(row scanner) (p [2]string, err error) {

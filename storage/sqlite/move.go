@@ -23,7 +23,7 @@ func (s feedStore) ResolveFeed(ctx context.Context, id string) (string, error) {
 const (
 	mergeFeed = `
 		UPDATE feeds SET title = ?1, site = ?2, language = ?3, tags = ?4, pinned = ?5, full_text = ?6, request = ?7, added = ?8, rate = ?9,
-			spam_threshold = ?10, categories = ?11, words = feed_words(?1, url, ?2),
+			spam_threshold = ?10, keep = ?13, purged = ?14, categories = ?11, words = feed_words(?1, url, ?2),
 			items = (SELECT count(*) FROM items WHERE feed = feeds.num),
 			last_item = (SELECT max(published) FROM items WHERE feed = feeds.num)
 		WHERE id = ?12`
@@ -66,8 +66,12 @@ func (s feedStore) MoveFeed(ctx context.Context, id, url string) ([]string, erro
 		affected = slices.Compact(slices.Sorted(slices.Values(append(moved, duplicates...))))
 		f := storage.MergeFeeds(to, old)
 		_, err = w.exec(ctx, mergeFeed, f.Title, f.Site, f.Language, listOrNull(f.Tags), f.Pinned, f.FullText,
-			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID)
+			requestOrNull(f.Request), micros(f.Added), f.Rate, f.SpamThreshold, countsOrNull(f.Categories), f.ID,
+			f.Keep, f.Purged)
 		if err != nil {
+			return nil, err
+		}
+		if _, err := w.exec(ctx, movePurged, id, to.ID); err != nil {
 			return nil, err
 		}
 		if _, err := w.exec(ctx, moveRedirects, id, to.ID); err != nil {

@@ -107,6 +107,10 @@ func putItems(ctx context.Context, w *writer, feed *feedRow, items []storage.Ite
 	if err != nil {
 		return stored, err
 	}
+	purged, err := purgedKeys(ctx, w, feed.num, items)
+	if err != nil {
+		return stored, err
+	}
 	moved, err := movedStories(ctx, w, items)
 	if err != nil {
 		return stored, err
@@ -117,7 +121,7 @@ func putItems(ctx context.Context, w *writer, feed *feedRow, items []storage.Ite
 	lastMayBeGone := false
 	for _, item := range items {
 		old, exists := byKey[item.Key]
-		if exists && old.Hash == item.Hash {
+		if exists && old.Hash == item.Hash || !exists && purged[storage.KeyNumber(item.Key)] {
 			continue
 		}
 		item.Revision = 1
@@ -127,22 +131,14 @@ func putItems(ctx context.Context, w *writer, feed *feedRow, items []storage.Ite
 		} else if story, ok := moved[item.EventID]; ok {
 			item.StoryID = story
 		}
-		if err := put(ctx, w, feed.num, item); err != nil {
+		if err := put(ctx, w, feed.num, item, old.Spam, !exists); err != nil {
 			return stored, err
-		}
-		if old.Spam || item.Spam {
-			if err := updateSpam(ctx, w, item.ID); err != nil {
-				return stored, err
-			}
 		}
 		if item.StoryID != "" {
 			stories = append(stories, item.StoryID)
 		}
 		switch {
 		case !exists:
-			if err := addEventStory(ctx, w, item.EventID, item.StoryID); err != nil {
-				return stored, err
-			}
 			feed.items++
 			stored.New = append(stored.New, item.ID)
 			isNew = append(isNew, item)
@@ -200,11 +196,18 @@ var putItem = `
 	ON CONFLICT (feed, key) DO UPDATE SET ` + tables.ItemUpdates() + `,
 		changed = max(excluded.changed, coalesce(items.changed, items.first_seen) + 1)`
 
-func put(ctx context.Context, w *writer, feed int64, i storage.Item) error {
+// put writes an item, and what other tables derive from it.
+func put(ctx context.Context, w *writer, feed int64, i storage.Item, wasSpam, isNew bool) error {
 	args := []any{feed, micros(time.Now())}
 	for _, column := range storage.ItemColumns(&i) {
 		args = append(args, columnValue(column.Column))
 	}
 	_, err := w.exec(ctx, putItem, args...)
+	if err == nil && (wasSpam || i.Spam) {
+		err = updateSpam(ctx, w, i.ID)
+	}
+	if err == nil && isNew {
+		err = addEventStory(ctx, w, i.EventID, i.StoryID)
+	}
 	return err
 }

@@ -28,8 +28,15 @@ func migrate(ctx context.Context, conn *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	if _, err := missingMigrations(ctx, conn, steps); err != nil {
+	missing, err := missingMigrations(ctx, conn, steps)
+	if err != nil {
 		return err
+	}
+	if len(missing) == len(steps) {
+		// Lets ReleaseSpace shrink the file. It must be set before the first page is written.
+		if _, err := conn.ExecContext(ctx, `PRAGMA auto_vacuum = INCREMENTAL`); err != nil {
+			return err
+		}
 	}
 	if err := enableWAL(ctx, conn); err != nil {
 		return err
@@ -69,11 +76,24 @@ func enableWAL(ctx context.Context, conn *sql.Conn) error {
 // version ignore them, and can open the file again.
 var addedColumns = []struct{ table, column, definition string }{
 	// Number of transactions that wrote items of the feed. A store that went back to an older state has a lower
-	// number than the schedule was told.
+	// number than the schedule's state of the feed.
 	{"feeds", "writes", "INTEGER NOT NULL DEFAULT 0"},
+
+	{"feeds", "keep", "TEXT NOT NULL DEFAULT ''"},
+	{"feeds", "purged", "INTEGER NOT NULL DEFAULT 0"},
 }
 
-// applyMigrations applies the missing migrations and adds the missing columns in the caller's transaction.
+// addedTables creates the tables that were added without a migration, for the same reason.
+const addedTables = `
+	-- Keys of purged items.
+	CREATE TABLE IF NOT EXISTS purged (
+		feed   INTEGER NOT NULL, -- num of the feed
+		key    INTEGER NOT NULL, -- storage.KeyNumber of the key
+		listed INTEGER NOT NULL, -- day on which a document was last noted to list it
+		PRIMARY KEY (feed, key)
+	) STRICT, WITHOUT ROWID`
+
+// applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {
 	missing, err := missingMigrations(ctx, conn, steps)
 	if err != nil {
@@ -94,7 +114,8 @@ func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error 
 			return fmt.Errorf("add column %s: %w", c.column, err)
 		}
 	}
-	return nil
+	_, err = conn.ExecContext(ctx, addedTables)
+	return err
 }
 
 func applySteps(ctx context.Context, conn *sql.Conn, steps, missing []string) error {

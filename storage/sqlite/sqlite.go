@@ -31,17 +31,19 @@ type Store struct {
 	markStore
 	recordStore
 	fenceStore
+	retentionStore
 }
 
 // Parts of a [Store].
 type (
-	feedStore   struct{ *engine }
-	itemStore   struct{ *engine }
-	labelStore  struct{ *engine }
-	storyStore  struct{ *engine }
-	markStore   struct{ *engine }
-	recordStore struct{ *engine }
-	fenceStore  struct{ *engine }
+	feedStore      struct{ *engine }
+	itemStore      struct{ *engine }
+	labelStore     struct{ *engine }
+	storyStore     struct{ *engine }
+	markStore      struct{ *engine }
+	recordStore    struct{ *engine }
+	fenceStore     struct{ *engine }
+	retentionStore struct{ *engine }
 )
 
 // An engine opens connections to the file and runs transactions.
@@ -140,7 +142,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.scanner.Go(e.scanFile)
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // writing prepares the connection for writes.

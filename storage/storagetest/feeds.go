@@ -227,8 +227,9 @@ func setFeed(c storeTest) {
 		for _, tags := range [][]string{{"work"}, nil} {
 			want.Tags, want.Pinned, want.FullText, want.Request = tags, !want.Pinned, want.Pinned, request
 			want.SpamThreshold = map[bool]float64{true: 1.0 / 3}[want.Pinned]
+			want.Keep = map[bool]string{true: "all"}[want.Pinned]
 			got, err := c.SetFeed(c.Context(), want.ID, storage.Settings{Tags: tags, Pinned: want.Pinned, FullText: want.FullText,
-				Request: request, SpamThreshold: want.SpamThreshold})
+				Request: request, SpamThreshold: want.SpamThreshold, Keep: want.Keep})
 			if err != nil {
 				c.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func unchangedItem(c storeTest) {
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(1))
 }
 
-// The number of writes tells an older state of the store from a newer one.
+// An older state of the store has a lower number of writes than a newer one.
 func feedWrites(c storeTest) {
 	feedID := c.addFeed("https://example.org/")
 	other := c.addFeed("https://other.example/")

@@ -165,6 +165,15 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"FeedCoverage counts items of stories that others cover", feedCoverage},
 		{"PutNote stores notes and rejects an outdated fence", notes},
 
+		{"ExpiredItems pages the items of feeds by age", expiredByAge},
+		{"ExpiredItems returns all but the newest items of a feed", expiredByNumber},
+		{"starred, corrected and repeated items are protected", protectedItems},
+		{"PurgeItems deletes items with everything that refers to them", purgedItems},
+		{"PurgeItems under an outdated fence changes nothing", purgeUnderOldFence},
+		{"a purged item that its feed still lists does not come back", purgedStaysPurged},
+		{"PurgeItems marks stories dirty", purgedStories},
+		{"ReleaseSpace ends", releaseSpace},
+
 		{"Items returns items in the given order", itemsInOrder},
 		{"ListItems pages a partition by FirstSeen, then ID", partition},
 		{"ListItems starts at the given time", partitionSince},
@@ -225,7 +234,7 @@ func aFeed(url string) storage.Feed {
 	return storage.Feed{ID: storage.FeedID(url), URL: url, Title: "Feed at " + url, Site: url + "/site",
 		Language: "en", Tags: []string{"news", "R&D <x>"}, Pinned: true, FullText: true,
 		Request: &storage.Request{UserAgent: "Reader", Header: map[string]string{"Accept": "text/xml"}, User: "me", Password: "secret", Proxy: "home"},
-		Added:   day, SpamThreshold: 0.7}
+		Added:   day, SpamThreshold: 0.7, Keep: "90d,1000"}
 }
 
 // anItem returns an item with a value in every field.

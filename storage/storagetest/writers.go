@@ -165,6 +165,13 @@ func cancelled(c storeTest) {
 		"Stamps":    func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
 		"NextFence": func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 
+		"ExpiredItems": func() error {
+			_, err := c.ExpiredItems(ctx, storage.ExpiredQuery{Before: day}, storage.ExpiredItem{}, 10)
+			return err
+		},
+		"PurgeItems":   func() error { _, err := c.PurgeItems(ctx, storage.Fence{}, oldID); return err },
+		"ReleaseSpace": func() error { _, err := c.ReleaseSpace(ctx, 1<<20); return err },
+
 		"SetFeed":      func() error { _, err := c.SetFeed(ctx, feedID, storage.Settings{}); return err },
 		"MoveFeed":     func() error { _, err := c.MoveFeed(ctx, feedID, newURL); return err },
 		"ResolveFeed":  func() error { _, err := c.ResolveFeed(ctx, feedID); return err },

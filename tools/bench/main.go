@@ -40,6 +40,7 @@ var parts = []part{
 	{"classify", "cost of loading and evaluating rules", false, component.Classify},
 	{"near", "cost of detecting duplicates", false, component.Near},
 	{"stories", "cost of clustering items into stories", false, component.Stories},
+	{"retention", "purge of a third of the items while a node answers searches", false, benchRetention},
 	{"takeover", "time that a new active clusterer needs to load the window", false, benchTakeover},
 }
 

@@ -91,7 +91,7 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 		return err
 	}
 	document.FeedTags, document.FeedCategories, document.SpamThreshold = stored.Tags, stored.Categories, stored.SpamThreshold
-	if stored.Items == 0 && !task.Known && !task.Pushed() { // a push announces news
+	if stored.Items == 0 && stored.Purged == 0 && !task.Known && !task.Pushed() { // a push announces news
 		document.Undated = undated(dates(parsed.Entries), task.Fetched)
 	}
 	if p.fullText.isEnabled(ctx, document) {
@@ -127,7 +127,7 @@ func (p *parser) unreadable(ctx context.Context, task subjects.Parse, kind feed.
 	})
 }
 
-// newEntries returns the entries that the store does not contain in the same form.
+// newEntries returns the entries that the store does not contain in the same form, without those that were purged.
 func (p *parser) newEntries(ctx context.Context, feedID string, entries []feed.Entry) ([]subjects.Entry, error) {
 	keys := make([]string, len(entries))
 	for i, e := range entries {
@@ -139,7 +139,7 @@ func (p *parser) newEntries(ctx context.Context, feedID string, entries []feed.E
 	}
 	var news []subjects.Entry
 	for _, e := range entries {
-		if hash, have := stored[e.Key]; !have || hash != e.Hash {
+		if hash := stored[e.Key]; hash != e.Hash && hash != storage.PurgedHash {
 			news = append(news, subjects.Entry(e))
 		}
 	}

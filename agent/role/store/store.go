@@ -13,14 +13,20 @@ import (
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/metric"
+	"feedmesh/agent/role/store/keep"
 	"feedmesh/agent/role/work"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Run stores items until ctx ends.
+// Run stores items, and purges old ones while this process is the active one, until ctx ends.
 func Run(ctx context.Context, env *work.Env) error {
-	return mesh.ServeBatch(ctx, env.Mesh, subjects.StoreQueue, "", newStorer(env, env.Mesh), storeWorkers)
+	var group errgroup.Group
+	group.Go(func() error {
+		return mesh.ServeBatch(ctx, env.Mesh, subjects.StoreQueue, "", newStorer(env, env.Mesh), storeWorkers)
+	})
+	group.Go(func() error { return keep.Run(ctx, env) })
+	return group.Wait()
 }
 
 // NewActor returns the actor of the store queue, which publishes to out.

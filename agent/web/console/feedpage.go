@@ -28,6 +28,7 @@ type feedPage struct {
 	Polls          []pollRow
 	Spark          *pollSpark
 	Settings       feedSettings
+	Purge          string // the next purge; empty: none
 }
 
 type pollRow struct {
@@ -44,7 +45,7 @@ type pollRow struct {
 // rejected.
 type feedSettings struct {
 	Pinned, FullText       bool
-	Tags, Spam             string
+	Tags, Spam, Keep       string
 	UserAgent, User, Proxy string
 	Headers                []string // names of the headers that are set
 	HasPassword            bool
@@ -52,7 +53,7 @@ type feedSettings struct {
 }
 
 func settingsOf(f wire.Feed) feedSettings {
-	s := feedSettings{Pinned: f.Pinned, FullText: f.FullText, Tags: strings.Join(f.Tags, ", ")}
+	s := feedSettings{Pinned: f.Pinned, FullText: f.FullText, Tags: strings.Join(f.Tags, ", "), Keep: f.Keep}
 	if f.SpamThreshold > 0 {
 		s.Spam = strconv.FormatFloat(f.SpamThreshold, 'g', 3, 64)
 	}
@@ -80,7 +81,7 @@ func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, 
 	main := feedPage{
 		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language(f.Language),
 		ItemsURL: state{"feed": f.ID}.URL(), Added: newTimestamp(f.Added, now), LastItem: row.Newest,
-		Spark: pollSparkOf(f.Polls), Settings: settings,
+		Spark: pollSparkOf(f.Polls), Settings: settings, Purge: purgeNote(r.Context(), c.Retention, f, now),
 	}
 	if s := f.State; s != nil {
 		main.Changed, main.Error, main.Failures = newTimestamp(s.Changed, now), s.Error, int64(s.Failures)
@@ -129,7 +130,7 @@ func readChange(r *http.Request) (wire.FeedChange, feedSettings, error) {
 	unread := r.ParseForm() // only the first call returns the error
 	text := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	shown := feedSettings{
-		Pinned: text("pinned") != "", FullText: text("full_text") != "", Tags: text("tags"), Spam: text("spam"),
+		Pinned: text("pinned") != "", FullText: text("full_text") != "", Tags: text("tags"), Spam: text("spam"), Keep: text("keep"),
 		UserAgent: text("user_agent"), User: text("user"), Proxy: text("proxy"),
 	}
 	if unread != nil {
@@ -147,7 +148,7 @@ func readChange(r *http.Request) (wire.FeedChange, feedSettings, error) {
 		return wire.FeedChange{}, shown, formError(fmt.Sprintf("more than %d tags", service.MaxTags))
 	}
 	change := wire.FeedChange{
-		Tags: &tags, Pinned: &shown.Pinned, FullText: &shown.FullText, SpamThreshold: &spam,
+		Tags: &tags, Pinned: &shown.Pinned, FullText: &shown.FullText, SpamThreshold: &spam, Keep: &shown.Keep,
 		UserAgent: &shown.UserAgent, User: &shown.User, Proxy: &shown.Proxy,
 	}
 	if password := r.PostFormValue("password"); password != "" {

@@ -38,6 +38,7 @@ type meshPage struct {
 	Quarantine []taskRow
 	NoTasks    string // message if no tasks are listed; empty if the quarantine is empty
 	Proxies    []proxyRow
+	Retention  *retentionView // nil if it is unknown at the moment
 }
 
 // A taskRow is a quarantined task.
@@ -74,6 +75,12 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 	main.Checks = c.Status.Readiness(ready)
 	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // 0, the first page, if it is not a number
 	c.showQuarantine(r.Context(), &main, after, now)
+	if kept, err := c.Retention.Get(r.Context(), wire.None{}); err == nil {
+		view := retentionOf(kept, now)
+		main.Retention = &view
+	} else {
+		main.Problems = append(main.Problems, "Retention cannot be shown at the moment.")
+	}
 	proxies, err := c.Proxies.List(r.Context(), wire.None{})
 	if err != nil {
 		main.Problems = append(main.Problems, "The proxies cannot be listed at the moment.")

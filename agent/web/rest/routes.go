@@ -28,6 +28,8 @@ func (s *Server) routes() []route {
 
 		handle(wire.GetStatus, s.Status.Get),
 		handle(wire.GetStatistics, s.Statistics.Get),
+		handle(wire.GetRetention, s.Retention.Get),
+		handle(wire.TryRetention, s.Retention.Try),
 		eventsRoute(),
 
 		handle(wire.ListProxies, s.Proxies.List),
