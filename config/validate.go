@@ -84,6 +84,9 @@ func (c Config) validateClients() (errs []error) {
 			errs = append(errs, fmt.Errorf("cors: %q is not an origin; write https://HOST, without a path, or *", origin))
 		}
 	}
+	if c.Unique < 0 || c.Unique > 100 {
+		errs = append(errs, fmt.Errorf("unique: %d is no percentage", c.Unique))
+	}
 	if c.RequestsPerClient < 0 || c.RequestsPerClient > 100_000 {
 		errs = append(errs, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
 	}

@@ -28,6 +28,8 @@ type searchCommand struct {
 	Limit         int      `default:"20" help:"Maximum number of items."`
 	Once          bool     `help:"Only the first item of each story."`
 	AllDuplicates bool     `help:"Include duplicates."`
+	Unique        int      `placeholder:"PERCENT" help:"Hide items that agree with one above them in at least this percentage of word shingles. By default the setting of the node."`
+	Digest        bool     `help:"Summarize the first items in sentences of different publishers."`
 	Spam          bool     `help:"Only spam; by default spam is excluded."`
 }
 
@@ -76,12 +78,15 @@ func (c *searchCommand) printNotes(p *program, found wire.SearchResults) {
 	if found.Fuzzy {
 		p.notice("no item has all these words; showing close matches")
 	}
+	for _, h := range found.Hidden {
+		p.notice("hidden: %s (agent items %s): %s as in %s", clean(h.Title), h.ID, h.Why, h.Of)
+	}
 	switch shown := int64(len(found.Items)); {
 	case shown == 0:
 		p.notice("nothing found; try fewer words")
 	case c.Once && found.Next != "":
 		p.notice("more results available; use --limit to show them")
-	case !c.Once && shown < found.Total:
+	case !c.Once && shown+int64(len(found.Hidden)) < found.Total:
 		p.notice("%d of %d results; use --limit to show more", shown, found.Total)
 	}
 }
@@ -91,6 +96,10 @@ func (c *searchCommand) search(ctx context.Context, api *client.Client) (wire.Se
 	s := wire.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,
+		Unique: c.Unique, Digest: c.Digest,
+	}
+	if c.Unique < 0 || c.Unique > 100 {
+		return wire.SearchResults{}, usageError("--unique: %d is no percentage", c.Unique)
 	}
 	if c.Limit < 1 {
 		return wire.SearchResults{}, usageError("--limit: %d is not positive", c.Limit)
@@ -109,8 +118,11 @@ func (c *searchCommand) search(ctx context.Context, api *client.Client) (wire.Se
 		if err != nil {
 			return found, err
 		}
-		page.Items = append(found.Items, page.Items...)
-		found = page
+		page.Items, page.Hidden = append(found.Items, page.Items...), append(found.Hidden, page.Hidden...)
+		if s.Cursor != "" {
+			page.Digest = found.Digest
+		}
+		found, s.Digest = page, false
 		if s.Cursor = page.Next; s.Cursor == "" || len(found.Items) >= c.Limit {
 			return found, nil
 		}
@@ -118,6 +130,9 @@ func (c *searchCommand) search(ctx context.Context, api *client.Client) (wire.Se
 }
 
 func showFound(pg *page, found wire.SearchResults, now time.Time) {
+	for _, q := range found.Digest {
+		pg.printf("%s (%s)\n\n", q.Text, q.Item.Publisher)
+	}
 	for i, item := range found.Items {
 		if i > 0 {
 			pg.printf("\n")

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/role/cluster/placement"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
+	"feedmesh/classify/story"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -20,7 +22,7 @@ const passageLength = 240
 
 // foundItems returns the stored items of the hits, in the same order. Items removed since they were indexed
 // are skipped.
-func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter) ([]wire.FoundItem, error) {
+func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func(string) string, m *highlighter, texts map[string]string) ([]wire.FoundItem, error) {
 	ids := make([]string, len(hits))
 	scores := make(map[string]float64, len(hits))
 	for i, h := range hits {
@@ -38,6 +40,9 @@ func (s *Search) foundItems(ctx context.Context, hits []storage.Hit, titles func
 	for i, item := range items {
 		plain := text.PlainText(item.HTML)
 		item.HTML = ""
+		if texts != nil {
+			texts[item.ID] = plain
+		}
 		found[i] = wire.FoundItem{
 			Item: item, FeedTitle: titles(item.FeedID), Score: scores[item.ID],
 			TitleSpans: highlight(item.Title, m, len(item.Title)),
@@ -172,4 +177,34 @@ func readCursor(s string, now time.Time) (cursor, error) {
 		return cursor{}, storage.ErrBadCursor
 	}
 	return c, nil
+}
+
+// digest returns sentences of different publishers that summarize the results of a search with words; plain is the text
+// of each by item ID. A sentence has one of the words.
+func digest(items []wire.FoundItem, plain map[string]string, where query.Node) []wire.Quote {
+	words := newHighlighter(where, false)
+	if len(words.stems) == 0 && len(words.prefixes) == 0 {
+		return nil
+	}
+	var subject []string
+	for _, text := range query.Texts(where) {
+		subject = append(subject, text.Words)
+	}
+	documents := make([]story.Document, len(items))
+	byID := map[string]wire.FoundItem{}
+	for i, item := range items {
+		byID[item.ID] = item
+		documents[i] = story.Document{
+			ItemID: item.ID, Title: item.Title, Text: plain[item.ID], Language: item.Language, Source: placement.Publisher(item.Item), Duplicate: item.DuplicateOf != "",
+		}
+	}
+	about := func(sentence string) bool {
+		return slices.ContainsFunc(query.Words(sentence), func(w query.Word) bool { return words.matches(w.Stem) })
+	}
+	var quotes []wire.Quote
+	for _, line := range story.Digest(documents, strings.Join(subject, " "), about) {
+		item := byID[line.ItemID]
+		quotes = append(quotes, wire.Quote{Text: line.Text, Item: briefOf(item.Item, func(string) string { return item.FeedTitle })})
+	}
+	return quotes
 }

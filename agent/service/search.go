@@ -36,14 +36,14 @@ func (s *Search) Find(ctx context.Context, q wire.Search) (wire.SearchResults, e
 	if parsed.Where, err = s.namedFeeds(ctx, parsed.Where); err != nil {
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
 	}
-	found, results, err := s.find(ctx, parsed, c)
+	page := &searchedPage{Search: s, percent: s.uniqueness(q), titles: s.titles(ctx)}
+	found, results, err := page.read(ctx, parsed, c)
 	if err != nil {
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
 	}
-	titles := s.titles(ctx)
-	found.Items, err = s.foundItems(ctx, results.Hits, titles, newHighlighter(parsed.Where, results.Fuzzy))
-	if err != nil {
-		return wire.SearchResults{}, err
+	titles := page.titles
+	if q.Digest {
+		found.Digest = digest(found.Items, page.plain, parsed.Where)
 	}
 	if results.Facets != nil {
 		found.Facets = map[string][]wire.Facet{}
@@ -247,7 +247,7 @@ func (s *Search) Similar(ctx context.Context, in wire.ListSimilarRequest) (wire.
 	if err != nil {
 		return wire.Similar{}, fmt.Errorf("find items similar to %s: %w", in.ID, err)
 	}
-	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false))
+	items, err := s.foundItems(ctx, hits, s.titles(ctx), newHighlighter(nil, false), nil)
 	if err != nil {
 		return wire.Similar{}, err
 	}

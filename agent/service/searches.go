@@ -65,7 +65,7 @@ func (s *SavedSearches) Remove(ctx context.Context, in wire.SavedSearchName) (wi
 // savableParams are the parameters of a saved search: those of a search that select items, and those of the
 // console's search page.
 var savableParams = []string{
-	"q", "feed", "category", "topic", "flag", "language", "after", "before", "spam", "duplicates", "muted", "once", "sort", "limit",
+	"q", "feed", "category", "topic", "flag", "language", "after", "before", "spam", "duplicates", "muted", "once", "unique", "sort", "limit",
 	"show", "day", "stories",
 }
 

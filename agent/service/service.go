@@ -56,6 +56,7 @@ type Deps struct {
 	RuleSetSpecs []RuleSetSpec                          // all rule sets of this program
 	Decider      func() workbench.Decider               // the rules in force in this process
 	Token        string                                 // of the owner, allows everything; empty: requests from this machine are allowed everything
+	Unique       int                                    // percentage from which searches hide results that repeat others; 0: none
 	Version      string
 	Now          func() time.Time
 	Log          *slog.Logger

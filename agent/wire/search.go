@@ -44,6 +44,8 @@ type Search struct {
 	Duplicates bool      `query:"duplicates" doc:"Include duplicates; by default only originals are returned."`
 	Muted      bool      `query:"muted" doc:"Include items that a rule muted."`
 	Once       bool      `query:"once" doc:"Return only the first item of each story."`
+	Unique     int       `query:"unique" minimum:"0" maximum:"100" doc:"Hide results that agree with one above them on the page in at least this percentage of word shingles, which is then filled with others. 0: the setting of the node, none with duplicates."`
+	Digest     bool      `query:"digest" doc:"Summarize the first results: sentences of different publishers with the words of the query."`
 	Sort       string    `query:"sort" enum:"best,newest" default:"best" doc:"best: best match first; newest: newest item first."`
 	Facets     bool      `query:"facets" doc:"Count the matching items by category, topic, feed, language, day and sentiment."`
 	Limit      int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum length of the page."`
@@ -57,8 +59,20 @@ type SearchResults struct {
 	Next   string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
 	Facets map[string][]Facet `json:"facets,omitempty"`
 	Fuzzy  bool               `json:"forgiven,omitempty" doc:"No item contains all words; these contain similar words."`
+	Hidden []HiddenItem       `json:"hidden,omitempty" doc:"Results that were hidden because they are not unique enough."`
+	Digest []Quote            `json:"digest,omitempty" doc:"Sentences of the results that summarize them, if requested."`
 	By     string             `json:"by,omitempty" enum:"store" doc:"Set to store if the index was unavailable and the store was searched, newest first, by title and excerpt."`
 	Why    string             `json:"why,omitempty" doc:"Why the index was not used."`
+}
+
+// A HiddenItem is a result that was hidden because it is not unique enough.
+type HiddenItem struct {
+	ID      string  `json:"id"`
+	Title   string  `json:"title"`
+	URL     string  `json:"url,omitempty"`
+	Of      string  `json:"of" doc:"ID of the result that it repeats."`
+	Percent float64 `json:"percent" doc:"Share of word shingles that both have in common."`
+	Why     string  `json:"why" doc:"The same in words."`
 }
 
 // ByStore is the value of By if the store answered in place of an unavailable index.

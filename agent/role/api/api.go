@@ -33,6 +33,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
 		Token:   string(env.Config.Token), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
+		Unique: env.Config.Unique,
 	})
 	defer answers.Close()
 	server := rest.New(answers, rest.Options{

@@ -23,6 +23,10 @@ var (
 	times = []choice{
 		{Label: "Any time"}, {Label: "Past day", URL: "day"}, {Label: "Past week", URL: "week"}, {Label: "Past month", URL: "month"},
 	}
+	uniques = []choice{
+		{Label: "Default"}, {Label: "Hide from 80 % agreement", URL: "80"}, {Label: "Hide from 60 % agreement", URL: "60"}, {Label: "Hide from 40 % agreement", URL: "40"},
+		{Label: "Hide from 20 % agreement", URL: "20"},
+	}
 	stories = []choice{{Label: "One item each"}, {Label: "All items", URL: "all"}}
 	shows   = []choice{
 		{Label: "Without duplicates"}, {Label: "With duplicates", URL: "duplicates"}, {Label: "Spam only", URL: "spam"},
@@ -48,7 +52,7 @@ func (s state) groups(found wire.SearchResults) []group {
 	if s["q"] != "" && s["show"] == "" {
 		list = append(list, s.fixed("stories", "Stories", stories))
 	}
-	return append(list, s.fixed("show", "Show", shows))
+	return append(list, s.fixed("unique", "Repeated texts", uniques), s.fixed("show", "Show", shows))
 }
 
 // fixed returns a filter with fixed values. The URL of a value in values is the parameter's value.
@@ -90,6 +94,7 @@ func (s state) chips(found wire.SearchResults) []choice {
 	add("topic", "Topic: "+s["topic"])
 	add("feed", "Feed: "+feedTitle(s["feed"], found))
 	add("language", "Language: "+language(s["language"]))
+	add("unique", label(uniques, s["unique"]))
 	add("show", label(shows, s["show"]))
 	return list
 }

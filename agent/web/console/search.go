@@ -28,7 +28,9 @@ type searchPage struct {
 	Chips    []choice // active filters; the URL removes the filter
 	Clear    string   // URL without filters
 	Groups   []group
+	Digest   []quoteRow // sentences that summarize the results
 	Results  []result
+	Hidden   []hiddenRow
 	Empty    *empty // set if there are no results
 	Forgiven bool   // no item has all the words; the results are close matches
 	Follow   *follow
@@ -50,6 +52,13 @@ type result struct {
 	Categories []choice
 	Duplicate  string // URL of the item of which it is a duplicate, or empty
 	Story      choice // its story; the URL is empty if no other publisher covers it
+}
+
+// A hiddenRow is a result that is not unique enough.
+type hiddenRow struct {
+	URL, Title string
+	Of         string // URL of the result that it repeats
+	Why        string
 }
 
 // noTitle replaces the title of a removed feed.
@@ -79,6 +88,7 @@ func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 	}
 	now, q := c.Now(), s.search(c.Now())
 	q.Facets = r.Header.Get(partHeader) != hitsPart // facets are too expensive for each keystroke
+	q.Digest = s["q"] != "" && s["cursor"] == "" && s["typing"] == ""
 	found, err := c.Search.Find(r.Context(), q)
 	var wrong *query.SyntaxError
 	switch {
@@ -187,6 +197,12 @@ func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 			{Label: "Best match", URL: s.with("sort", "").URL(), Active: s["sort"] == "", Key: "sort"},
 			{Label: "Newest", URL: s.with("sort", "newest").URL(), Active: s["sort"] == "newest", Key: "sort newest"},
 		}
+	}
+	for _, q := range found.Digest {
+		p.Digest = append(p.Digest, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})
+	}
+	for _, h := range found.Hidden {
+		p.Hidden = append(p.Hidden, hiddenRow{itemURL(h.ID), titleOrDefault(h.Title), itemURL(h.Of), sentence(h.Why)})
 	}
 	for i, item := range found.Items {
 		p.Results[i] = s.result(item, now)

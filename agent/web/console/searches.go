@@ -138,7 +138,7 @@ func followed(what string, values url.Values) *follow {
 // output returns the state as parameters of GET /api/search. Relative times become part of the query.
 func (s state) output() url.Values {
 	values := url.Values{}
-	for _, name := range []string{"category", "topic", "feed", "language", "sort"} {
+	for _, name := range []string{"category", "topic", "feed", "language", "unique", "sort"} {
 		if s[name] != "" {
 			values.Set(name, s[name])
 		}
