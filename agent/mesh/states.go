@@ -2,9 +2,12 @@ package mesh
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -120,4 +123,85 @@ func (s states) DeleteState(ctx context.Context, feedID string) error {
 		}
 	}
 	return nil
+}
+
+// copiedBuckets are the buckets that a backup has: what polling needs to continue. Proxies are probed again, polls
+// are only shown.
+var copiedBuckets = []string{subjects.ScheduleBucket, subjects.HostBucket, subjects.SubscriptionBucket}
+
+// CopySchedule calls each for every value of the buckets of which polling continues, as bytes.
+func (s states) CopySchedule(ctx context.Context, each func(bucket, key string, value []byte) error) error {
+	for _, bucket := range copiedBuckets {
+		var failed error
+		raw := values[json.RawMessage]{s.client, bucket, nil}
+		err := raw.each(ctx, func(entry jetstream.KeyValueEntry, _ *json.RawMessage) {
+			if failed == nil && (bucket != subjects.ScheduleBucket || entry.Key() != lastDispatchKey) {
+				failed = each(bucket, entry.Key(), entry.Value())
+			}
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReplaceSchedule empties the buckets of [states.CopySchedule] and writes the values that read passes on; values of
+// other buckets are left out. Feeds that were in flight are due. No schedule may be active.
+func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Context, each func(bucket, key string, value []byte) error) error) error {
+	for _, bucket := range copiedBuckets {
+		stream, err := s.js.Stream(perRequestTimeout(ctx), "KV_"+bucket)
+		if err == nil {
+			err = stream.Purge(perRequestTimeout(ctx))
+		}
+		if err != nil {
+			return fmt.Errorf("empty bucket %s: %w", bucket, err)
+		}
+	}
+	batches := map[string][]*nats.Msg{}
+	flush := func(bucket string) error {
+		msgs := batches[bucket]
+		batches[bucket] = nil
+		if len(msgs) == 0 {
+			return nil
+		}
+		if _, err := s.putBatch(ctx, msgs); err != nil {
+			return fmt.Errorf("write %d values of bucket %s: %w", len(msgs), bucket, err)
+		}
+		return nil
+	}
+	err := read(ctx, func(bucket, key string, value []byte) error {
+		if !slices.Contains(copiedBuckets, bucket) {
+			return nil
+		}
+		msg := nats.NewMsg(subjects.ValueKey(bucket, key))
+		msg.Data = slices.Clone(value)
+		if bucket == subjects.ScheduleBucket {
+			msg.Data = landed(msg.Data)
+		}
+		if batches[bucket] = append(batches[bucket], msg); len(batches[bucket]) == MaxPutBatch {
+			return flush(bucket)
+		}
+		return nil
+	})
+	for _, bucket := range copiedBuckets {
+		if err == nil {
+			err = flush(bucket)
+		}
+	}
+	return err
+}
+
+// landed returns a state as bytes, due now if its feed was in flight: the task is not in the queues of another mesh.
+func landed(value []byte) []byte {
+	var state subjects.State
+	if json.Unmarshal(value, &state) != nil || state.Crawl == "" {
+		return value
+	}
+	state.Crawl, state.CrawlReason, state.Due, state.Unconditional = "", "", time.Time{}, false
+	state.Next, state.Reason = time.Now().UTC(), "in flight when the backup was made"
+	if due, err := json.Marshal(state); err == nil {
+		return due
+	}
+	return value
 }
