@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -22,11 +24,27 @@ import (
 type Cluster struct {
 	Listen string   // HOST:PORT for connections of the other servers
 	Peers  []string // HOST:PORT of all servers; the server's own is ignored
-	Secret string   // password shared by all servers; empty: no authentication
+	Secret string   // password shared by all servers; required
+
+	TLS *tls.Config // both ends of a connection between servers; nil: not encrypted
 }
 
 // clusterName is the name of the cluster, and the user name between its servers.
 const clusterName = "feedmesh"
+
+// tlsTimeout is the timeout of a handshake between servers.
+const tlsTimeout = 10 * time.Second
+
+// A server that did not answer the last maxRoutePings pings of another is left at the next one, after 6 to 8 s. Until
+// then a part of all reads is sent to it and gets no answer.
+const (
+	routePingInterval = 2 * time.Second
+	maxRoutePings     = 3
+
+	// routeWriteTimeout bounds a write to another server. A server with full buffers to one that hangs serves no other
+	// meanwhile.
+	routeWriteTimeout = 2 * time.Second
+)
 
 // reportEvery is the number of failed connection attempts to another server, at one a second, between two log
 // messages.
@@ -40,22 +58,24 @@ func (c *Cluster) join(o *server.Options) (login nats.Option, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Secret == "" {
+		return nil, errors.New("a cluster without a secret would accept any server")
+	}
 	if o.ServerName, err = serverName(o.StoreDir); err != nil {
 		return nil, err
 	}
-	o.Cluster = server.ClusterOpts{Name: clusterName, Host: host, Port: port, NoAdvertise: true}
-	if c.Secret != "" {
-		o.Cluster.Username, o.Cluster.Password = clusterName, c.Secret
+	o.Cluster = server.ClusterOpts{
+		Name: clusterName, Host: host, Port: port, NoAdvertise: true, Username: clusterName, Password: c.Secret,
+		PingInterval: routePingInterval, MaxPingsOut: maxRoutePings, WriteDeadline: routeWriteTimeout,
+	}
+	if c.TLS != nil {
+		o.Cluster.TLSConfig, o.Cluster.TLSTimeout = c.TLS, tlsTimeout.Seconds()
 	}
 	for _, peer := range c.Peers {
 		if peer == c.Listen {
 			continue // or the cluster would wait for one server too many
 		}
-		route := &url.URL{Scheme: "nats", Host: peer}
-		if c.Secret != "" {
-			route.User = url.UserPassword(clusterName, c.Secret)
-		}
-		o.Routes = append(o.Routes, route)
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: peer, User: url.UserPassword(clusterName, c.Secret)})
 	}
 	o.ConnectErrorReports, o.ReconnectErrorReports = reportEvery, reportEvery
 	o.DontListen, o.Host, o.Port = false, "127.0.0.1", server.RANDOM_PORT
@@ -89,8 +109,8 @@ func serverName(dir string) (string, error) {
 	name, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		name = []byte("feedmesh-" + nuid.Next())
-		if err = os.MkdirAll(dir, 0o750); err == nil {
-			err = os.WriteFile(path, name, 0o640)
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = os.WriteFile(path, name, 0o600)
 		}
 	}
 	if err != nil {

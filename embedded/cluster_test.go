@@ -96,10 +96,13 @@ func TestCluster_ToleratesLossOfOneServer(t *testing.T) {
 }
 
 // rejections counts the log lines about rejected servers.
-type rejections struct{ atomic.Int32 }
+type rejections struct {
+	atomic.Int32
+	text string // of these lines
+}
 
 func (r *rejections) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("authentication error")) {
+	if bytes.Contains(line, []byte(r.text)) {
 		r.Add(1)
 	}
 	return len(line), nil
@@ -108,7 +111,7 @@ func (r *rejections) Write(line []byte) (int, error) {
 func TestCluster_RejectsWrongSecret(t *testing.T) {
 	t.Parallel()
 	addrs := addresses(t, 2)
-	var rejected rejections
+	rejected := rejections{text: "authentication error"}
 	o := member(t.TempDir(), "s3cret", addrs[0], addrs[1])
 	o.Log = slog.New(slog.NewTextHandler(&rejected, nil))
 	inside := start(t, o)
@@ -119,19 +122,19 @@ func TestCluster_RejectsWrongSecret(t *testing.T) {
 		}
 		return nil
 	})
-	if n := inside.nats.NumRoutes(); n != 0 {
+	if n := inside.nats.Load().NumRoutes(); n != 0 {
 		t.Errorf("got %d routes, want none", n)
 	}
 }
 
 func TestCluster_RejectsOtherLocalClients(t *testing.T) {
 	t.Parallel()
-	s := start(t, member(t.TempDir(), "", addresses(t, 2)...))
-	host, _, err := net.SplitHostPort(s.nats.Addr().String())
+	s := start(t, member(t.TempDir(), "s3cret", addresses(t, 2)...))
+	host, _, err := net.SplitHostPort(s.nats.Load().Addr().String())
 	if err != nil || host != "127.0.0.1" {
-		t.Errorf("it listens on %v, %v; want this machine only", s.nats.Addr(), err)
+		t.Errorf("it listens on %v, %v; want this machine only", s.nats.Load().Addr(), err)
 	}
-	conn, err := net.Dial("tcp", s.nats.Addr().String())
+	conn, err := net.Dial("tcp", s.nats.Load().Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

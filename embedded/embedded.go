@@ -4,10 +4,12 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,11 +18,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Server is a NATS server in this process.
+// Server is a NATS server in this process. Its methods may be called concurrently.
 type Server struct {
-	nats      *server.Server
+	nats      atomic.Pointer[server.Server]
+	settings  *server.Options
+	log       *slog.Logger
 	login     []nats.Option // for connections from this process
 	clustered bool
+	observed  observer
+
+	recoveryTimeout time.Duration
 }
 
 // Options are the parameters of a [Server].
@@ -30,6 +37,8 @@ type Options struct {
 	MaxMessage int32        // maximum size of a message in bytes
 	Cluster    *Cluster     // its cluster; nil: a single server
 	Log        *slog.Logger // receives the server's log
+
+	RecoveryTimeout time.Duration // maximum time to recover the files; 0: 5 minutes
 }
 
 // Start starts a server and returns when it is ready; a cluster server may still wait for others: see
@@ -39,7 +48,7 @@ type Options struct {
 // two minutes, loses acknowledged messages on a power failure. The cost is one fsync a message, and the mesh
 // sends few and large messages.
 func Start(o Options) (*Server, error) {
-	opts := &server.Options{
+	settings := &server.Options{
 		ServerName:             "feedmesh",
 		DontListen:             true,
 		NoSigs:                 true,
@@ -51,37 +60,66 @@ func Start(o Options) (*Server, error) {
 		MaxPayload:             o.MaxMessage,
 		DisableJetStreamBanner: true,
 	}
-	result := &Server{clustered: o.Cluster != nil}
-	if result.clustered {
-		login, err := o.Cluster.join(opts)
+	s := &Server{settings: settings, log: o.Log, clustered: o.Cluster != nil, recoveryTimeout: cmp.Or(o.RecoveryTimeout, recoveryTimeout)}
+	if s.clustered {
+		login, err := o.Cluster.join(settings)
 		if err != nil {
 			return nil, fmt.Errorf("embedded NATS server: %w", err)
 		}
-		result.login = []nats.Option{login}
+		s.login = []nats.Option{login}
 	}
-	s, err := server.NewServer(opts)
-	if err != nil {
-		return nil, fmt.Errorf("embedded NATS server: %w", err)
+	if err := s.start(); err != nil {
+		return nil, err
 	}
-	result.nats = s
-	log := &logger{to: o.Log}
-	s.SetLoggerV2(log, false, false, false)
-	s.Start()
-	if why := log.fatal.Load(); why != nil {
-		s.Shutdown()
-		return nil, fmt.Errorf("embedded NATS server in %s: %s", o.Dir, *why)
-	}
-	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {
-		s.Shutdown()
-		return nil, errors.New("embedded NATS server: not ready after 30 s: see its warnings above")
-	}
-	return result, nil
+	return s, nil
 }
+
+// start starts the server with its settings.
+func (s *Server) start() error {
+	next, err := server.NewServer(s.settings.Clone())
+	if err != nil {
+		return fmt.Errorf("embedded NATS server: %w", err)
+	}
+	log := &logger{to: s.log}
+	next.SetLoggerV2(log, false, false, false)
+	if err := s.recoverFiles(next); err != nil {
+		return err
+	}
+	if why := log.fatal.Load(); why != nil {
+		next.Shutdown()
+		return fmt.Errorf("embedded NATS server in %s: %s", s.settings.StoreDir, *why)
+	}
+	if !next.ReadyForConnections(30*time.Second) || !next.JetStreamEnabled() {
+		next.Shutdown()
+		return errors.New("embedded NATS server: not ready after 30 s: see its warnings above")
+	}
+	s.nats.Store(next)
+	err = s.readRecord()
+	if err == nil {
+		_, err = s.Lost()
+	}
+	if err != nil {
+		s.log.Warn("streams not compared with their last state", "err", err)
+	}
+	return nil
+}
+
+// Restart stops the server and starts it again with the same files. Connections of this process are restored by
+// themselves. After an error the server is stopped, and Restart may be called again.
+func (s *Server) Restart() error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	return s.start()
+}
+
+// InProcessConn implements [nats.InProcessConnProvider] for the server of the last start.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.Load().InProcessConn() }
 
 // Connect returns a new in-process connection to the server.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	opts = append(opts, s.login...)
-	conn, err := nats.Connect("", append(opts, nats.InProcessServer(s.nats))...)
+	conn, err := nats.Connect("", append(opts, nats.InProcessServer(s))...)
 	if err != nil {
 		return nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
@@ -89,10 +127,10 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 }
 
 // Healthy returns nil if the server can read and write its streams, or the error. After its disk was full a
-// server stays unhealthy until a restart. For a cluster server Healthy reports only failures that a restart
+// server stays unhealthy until [Server.Restart]. For a cluster server Healthy reports only failures that a restart
 // can repair, not the absence of other servers.
 func (s *Server) Healthy() error {
-	if status := s.nats.Healthz(&server.HealthzOptions{JSEnabledOnly: s.clustered}); status.Error != "" {
+	if status := s.nats.Load().Healthz(&server.HealthzOptions{JSEnabledOnly: s.clustered}); status.Error != "" {
 		return fmt.Errorf("embedded NATS server: %s", status.Error)
 	}
 	return nil
@@ -100,8 +138,12 @@ func (s *Server) Healthy() error {
 
 // Close stops the server and returns when its files are closed.
 func (s *Server) Close() error {
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+	last := s.nats.Load()
+	if err := s.record(last); err != nil {
+		s.log.Warn("state of the streams not recorded", "err", err)
+	}
+	last.Shutdown()
+	last.WaitForShutdown()
 	return nil
 }
 

@@ -87,10 +87,38 @@ func TestServer_KeepsAcknowledgedMessages(t *testing.T) {
 
 // It is what makes an acknowledged message safe from a power failure; that it
 // works is nats-server's to prove.
+// The server drops messages after damage without a word.
+func TestStart_ReportsLostMessages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, options(dir))
+	js := connect(t, s)
+	stream(t, js)
+	for range 10 {
+		if _, err := js.Publish(t.Context(), "s", []byte("text")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []uint64{0, 10, 0} { // of a restart, of one with damage, of the next
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want > 0 {
+			if err := os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams", "s", "msgs")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s = start(t, options(dir))
+		if got, err := s.Lost(); err != nil || got["s"] != want {
+			t.Errorf("%d messages are reported as lost, %v; want %d", got["s"], err, want)
+		}
+	}
+}
+
 func TestServer_SyncsBeforeAck(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t.TempDir()))
-	if js := s.nats.JetStreamConfig(); js == nil || !js.SyncAlways {
+	if js := s.nats.Load().JetStreamConfig(); js == nil || !js.SyncAlways {
 		t.Errorf("got %+v, want SyncAlways", js)
 	}
 }
@@ -98,12 +126,12 @@ func TestServer_SyncsBeforeAck(t *testing.T) {
 func TestServer_OpensNoPort(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t.TempDir()))
-	if addr := s.nats.Addr(); addr != nil {
+	if addr := s.nats.Load().Addr(); addr != nil {
 		t.Errorf("it listens on %v", addr)
 	}
-	if conn, err := nats.Connect(s.nats.ClientURL(), nats.Timeout(time.Second)); err == nil {
+	if conn, err := nats.Connect(s.nats.Load().ClientURL(), nats.Timeout(time.Second)); err == nil {
 		conn.Close()
-		t.Errorf("it can be reached at %s", s.nats.ClientURL())
+		t.Errorf("it can be reached at %s", s.nats.Load().ClientURL())
 	}
 }
 
@@ -181,5 +209,38 @@ func TestStart_CreatesFolder(t *testing.T) {
 	start(t, options(dir))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() || runtime.GOOS != "windows" && info.Mode()&fs.ModePerm&0o007 != 0 {
 		t.Errorf("got %v, %v; want a folder that is not for others", info, err)
+	}
+}
+
+func TestRestart_KeepsStreamsAndConnections(t *testing.T) {
+	s := start(t, options(t.TempDir()))
+	restored := make(chan struct{}, 1)
+	conn, err := s.Connect(nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1), nats.ReconnectHandler(func(*nats.Conn) { restored <- struct{}{} }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "s", Subjects: []string{"s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := js.Publish(t.Context(), "s", []byte("m")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		<-restored
+		if err := s.Healthy(); err != nil {
+			t.Error(err)
+		}
+	}
+	if info, err := stream.Info(t.Context()); err != nil || info.State.Msgs != 2 {
+		t.Errorf("got %+v, %v after two restarts, want both messages", info, err)
 	}
 }
