@@ -34,7 +34,7 @@ type Queue[T Task] struct {
 	// repeated. Intermediate results must therefore not be visible elsewhere.
 	AllowLocal bool
 
-	Timeout    time.Duration   // limit of one attempt, which then fails
+	Timeout    time.Duration   // timeout of one attempt, which is then retried
 	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
 	MaxDeliver int             // deliveries of a task before it is quarantined
 	MaxBatch   int             // maximum of messages that a worker fetches in a batch; 0: one
@@ -203,5 +203,5 @@ type Depth struct {
 
 	Created time.Time     `json:"-"` // creation time of its stream, which is recreated after a loss
 	Done    uint64        `json:"-"` // tasks removed since then
-	Timeout time.Duration `json:"-"` // limit of an attempt of its tasks
+	Timeout time.Duration `json:"-"` // of an attempt or retry of its tasks
 }

@@ -29,7 +29,7 @@ var (
 		Name: "cluster", Partitions: Languages, Partition: func(t Cluster) string { return t.Partition }, AllowLocal: true,
 	})
 	// No local delivery: if an agent crashed after it stored items and before it published their index task,
-	// a repeated parse of the document would find no new items, and they would never be indexed.
+	// a retry of the document's parse would find no new items, and they would never be indexed.
 	StoreQueue = documentQueue(Queue[Store]{Name: "store"})
 	IndexQueue = Queue[Index]{
 		Name: "index", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,

@@ -13,8 +13,8 @@ import (
 // QuarantineStream is the name of the stream of quarantined tasks.
 const QuarantineStream = "quarantine"
 
-// InFlightTimeout is how long the schedule waits for a report of a dispatched feed before it considers it
-// lost and dispatches it again. Within that time the same crawl task is queued only once.
+// InFlightTimeout is the timeout of the report of a dispatched feed, after which the schedule considers it lost and
+// dispatches it again. Within that time the same crawl task is queued only once.
 const InFlightTimeout = 15 * time.Minute
 
 // Declare creates the streams and buckets of the mesh, or updates them, with at least the given number of
@@ -133,7 +133,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 func (q Queue[T]) stream() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:       q.Name,
-		Subjects:   []string{q.filterSubject()},
+		Subjects:   q.sources(),
 		Retention:  jetstream.WorkQueuePolicy,
 		Discard:    jetstream.DiscardNew, // the default discards the oldest without an error
 		MaxMsgs:    q.MaxTasks,
@@ -143,21 +143,19 @@ func (q Queue[T]) stream() jetstream.StreamConfig {
 	}
 }
 
-// filterSubject returns the subject pattern of the whole queue.
-func (q Queue[T]) filterSubject() string {
-	switch {
-	case q.Source != "":
-		return q.Source
-	case q.Partitions != nil:
-		return q.Name + ".*"
+// sources returns the subjects of the whole queue. Each has a consumer: a task of any other subject would stay in
+// the queue for ever, so the server refuses it.
+func (q Queue[T]) sources() []string {
+	if q.Source != "" {
+		return []string{q.Source}
 	}
-	return q.Name
+	return q.Subjects("")
 }
 
-// Consumer returns the configuration of the durable consumer of a partition of the queue, or of the whole
-// queue if partition is empty.
+// Consumer returns the configuration of the durable consumer of a partition of the queue, which is empty for a
+// queue without partitions.
 func (q Queue[T]) Consumer(partition string) jetstream.ConsumerConfig {
-	name, filter := q.Name, q.filterSubject()
+	name, filter := q.Name, q.sources()[0]
 	if partition != "" {
 		name, filter = q.Name+"-"+partition, q.partitionSubject(partition)
 	}

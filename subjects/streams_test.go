@@ -11,7 +11,8 @@ import (
 
 // served is a queue without the type of its tasks.
 type served struct {
-	name, subjects string
+	name           string
+	subjects       []string
 	partitions     []string
 	tries          int
 	lease, silence time.Duration
@@ -21,7 +22,7 @@ type served struct {
 }
 
 func (q Queue[T]) served() served {
-	return served{q.Name, q.filterSubject(), q.Partitions, q.MaxDeliver, q.Timeout, q.AckWait, q.BackOff, q.stream(), q.Consumer}
+	return served{q.Name, q.sources(), q.Partitions, q.MaxDeliver, q.Timeout, q.AckWait, q.BackOff, q.stream(), q.Consumer}
 }
 
 // allServed returns the queues of the table.
@@ -92,17 +93,19 @@ func TestStreams_SubjectsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, s := range streams(1) {
-		if len(s.Subjects) != 1 {
-			t.Errorf("%s: got subjects %v, want one", s.Name, s.Subjects)
+		if len(s.Subjects) == 0 {
+			t.Errorf("%s: got no subjects", s.Name)
 		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(s.Subjects[0], "$"), ".")
-		if first == "KV" {
-			first = s.Subjects[0]
+		for _, subject := range s.Subjects {
+			first, _, _ := strings.Cut(strings.TrimPrefix(subject, "$"), ".")
+			if first == "KV" {
+				first = subject
+			}
+			if before, is := seen[first]; is && before != s.Name {
+				t.Errorf("streams %s and %s share subject %s", before, s.Name, first)
+			}
+			seen[first] = s.Name
 		}
-		if before, is := seen[first]; is {
-			t.Errorf("streams %s and %s share subject %s", before, s.Name, first)
-		}
-		seen[first] = s.Name
 	}
 }
 
@@ -110,19 +113,18 @@ func TestConsumer_ExplicitAckAndMaxDeliver(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, q := range allServed() {
-		for _, partition := range append([]string{""}, q.partitions...) {
+		partitions := q.partitions
+		if partitions == nil {
+			partitions = []string{""}
+		}
+		var filters []string
+		for _, partition := range partitions {
 			c := q.consumer(partition)
 			if names[c.Durable] {
 				t.Errorf("duplicate consumer name %s", c.Durable)
 			}
 			names[c.Durable] = true
-			want := q.subjects
-			if partition != "" {
-				want = q.name + "." + partition
-			}
-			if c.FilterSubject != want {
-				t.Errorf("%s: got subject %s, want %s", c.Durable, c.FilterSubject, want)
-			}
+			filters = append(filters, c.FilterSubject)
 			if c.AckPolicy != jetstream.AckExplicitPolicy || c.AckWait != q.silence || c.BackOff[0] != q.silence {
 				t.Errorf("%s: got ack policy %v, AckWait %v, backoff %v; want explicit, %v", c.Durable, c.AckPolicy, c.AckWait, c.BackOff, q.silence)
 			}
@@ -132,6 +134,9 @@ func TestConsumer_ExplicitAckAndMaxDeliver(t *testing.T) {
 			if c.MaxAckPending <= 1_000 || c.MaxRequestBatch <= 0 {
 				t.Errorf("%s: got MaxAckPending %d and MaxRequestBatch %d, want both above the server's defaults", c.Durable, c.MaxAckPending, c.MaxRequestBatch)
 			}
+		}
+		if !slices.Equal(filters, q.subjects) {
+			t.Errorf("%s: its consumers take %v, it accepts %v: what no consumer takes would stay for ever", q.name, filters, q.subjects)
 		}
 		if q.lease < q.silence || len(q.backOff) == 0 || !slices.IsSorted(q.backOff) {
 			t.Errorf("%s: got timeout %v, AckWait %v, backoff %v; want ascending times", q.name, q.lease, q.silence, q.backOff)

@@ -65,6 +65,10 @@ func (v values[T]) load(ctx context.Context, do func(entry jetstream.KeyValueEnt
 	return err
 }
 
+// scanTimeout is the timeout of the next value of a bucket that is read whole: a server does not send the values of a
+// damaged file, nor an error.
+const scanTimeout = 15 * time.Second
+
 // scan calls do for the newest readable value of every key, and damaged for every other.
 func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T), damaged func(jetstream.KeyValueEntry, error)) error {
 	kv, err := v.client.bucket(ctx, v.bucket)
@@ -76,16 +80,25 @@ func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T
 		return fmt.Errorf("read bucket %s: %w", v.bucket, err)
 	}
 	defer watcher.Stop()
+	idle := time.NewTimer(scanTimeout)
+	defer idle.Stop()
 	for {
+		idle.Reset(scanTimeout)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-idle.C:
+			err := fmt.Errorf("read bucket %s: NATS sent no value for %v: if it still does not after a restart, the files of the bucket are damaged: stop the server, "+
+				"move its JetStream folder away (of an agent: nats in its data folder) and start it again; the schedule is rebuilt from the store", v.bucket, scanTimeout)
+			v.scanned(v.bucket, err)
+			return err
 		case entry, open := <-watcher.Updates():
 			if !open {
 				return fmt.Errorf("read bucket %s: connection lost", v.bucket)
 			}
-			if entry == nil {
-				return nil // all values were read
+			if entry == nil { // all values were read
+				v.scanned(v.bucket, nil)
+				return nil
 			}
 			if value, err := v.decode(entry); err != nil {
 				damaged(entry, err)
@@ -124,8 +137,11 @@ func (v values[T]) get(ctx context.Context, key string) (*T, error) {
 	return value, nil
 }
 
+// skip logs an unreadable value, once for each of its revisions.
 func (v values[T]) skip(entry jetstream.KeyValueEntry, cause error) {
-	v.log.Warn("unreadable value skipped", "bucket", v.bucket, "key", entry.Key(), "err", cause)
+	if v.firstSkip(subjects.ValueKey(v.bucket, entry.Key()), entry.Revision()) {
+		v.log.Warn("unreadable value skipped", "bucket", v.bucket, "key", entry.Key(), "err", cause)
+	}
 }
 
 // remove moves an unreadable value to the quarantine. A value that was written since remains.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,22 +18,59 @@ import (
 
 // client is the connection that the parts of the mesh share. Its methods may be called concurrently.
 type client struct {
-	agent   string // ID of this process
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	log     *slog.Logger
-	metrics *metrics
+	agent     string // ID of this process
+	conn      *nats.Conn
+	js        jetstream.JetStream
+	declaring jetstream.JetStream // with a longer timeout, for streams
+	log       *slog.Logger
+	metrics   *metrics
 
 	mu       sync.Mutex
-	declared time.Time // last attempt of redeclare
+	declared time.Time         // last attempt of redeclare
+	skipped  map[string]uint64 // revisions of the unreadable values that were skipped, by key; at most maxSkipped
+	failed   map[string]error  // of the last scan, by bucket; without the buckets that were read whole
 }
 
-// Ping returns nil if JetStream responds.
+// maxSkipped bounds the memory of skipped values. If there are more, they are logged again.
+const maxSkipped = 1000
+
+// firstSkip records that a revision of an unreadable value is skipped, and reports whether that is new.
+func (c *client) firstSkip(key string, revision uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.skipped[key] == revision {
+		return false
+	}
+	if c.skipped == nil || len(c.skipped) >= maxSkipped {
+		c.skipped = map[string]uint64{}
+	}
+	c.skipped[key] = revision
+	return true
+}
+
+// Ping returns nil if JetStream responds, and sends the values of the buckets that this process reads.
 func (c *client) Ping(ctx context.Context) error {
 	if _, err := c.js.AccountInfo(perRequestTimeout(ctx)); err != nil {
 		return fmt.Errorf("query JetStream: %w", err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, bucket := range slices.Sorted(maps.Keys(c.failed)) {
+		return c.failed[bucket]
+	}
 	return nil
+}
+
+// scanned records the result of a scan of a bucket.
+func (c *client) scanned(bucket string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		c.failed = map[string]error{}
+	}
+	if delete(c.failed, bucket); err != nil {
+		c.failed[bucket] = err
+	}
 }
 
 // perRequestTimeout hides the deadline of ctx, so that the client applies its default timeout to each

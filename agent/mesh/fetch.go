@@ -9,13 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// fetchWait is how long a worker waits for a task before it checks whether to stop, plus up to half as much.
+// fetchWait is the timeout of a worker's fetch, after which it checks whether to stop, plus up to half as much.
 // The jitter keeps JetStream from always serving the same longest-waiting consumer. A fetch is not cancelled:
 // a task sent to a consumer that has left counts as a delivery and waits for the queue's AckWait.
 const fetchWait = 2 * time.Second
 
-// fetchBatch returns up to limit messages. If some are available, it fetches them without waiting; otherwise
-// it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
+// fetchBatch returns a batch of up to limit messages. If some are available, it fetches them without waiting;
+// otherwise it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
 // fetchWait.
 func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
 	if available > 0 {

@@ -17,7 +17,7 @@ const (
 	leaseInterval = 1500 * time.Millisecond // interval of renewals, of their retries, and of checks by standbys
 	leaseExpiry   = 6 * time.Second         // timeout of a lease: without an observed renewal for so long it is free
 	leaseDeadline = 4 * time.Second         // timeout of renewals, after which a holder steps down
-	maxHang       = 45 * time.Second        // a holder that stopped calling Alive for so long loses its lease
+	maxHang       = 45 * time.Second        // timeout of Alive: a holder that stops calling it loses its lease
 )
 
 // pulseKey is the context key of the time of the last call of [Alive].
@@ -97,6 +97,8 @@ func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			l.revision, err = kv.Create(ctx, name, l.encode())
 		case err != nil:
+		case held.Agent == a.agent: // no renewal before the timeout; its holder has ended
+			l.revision, err = kv.Update(ctx, name, l.encode(), entry.Revision())
 		case held.Agent != "" && entry.Revision() != seen:
 			seen, since = entry.Revision(), time.Now()
 			err = errHeld

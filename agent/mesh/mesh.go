@@ -46,28 +46,42 @@ type Mesh struct {
 type Options struct {
 	Agent       string // ID of this process, unique in the mesh
 	Conn        *nats.Conn
-	Domain      string           // JetStream domain of the mesh; empty: the server's own
-	Unavailable func(error) bool // reports whether an actor's error means that a dependency is unavailable; see [Actor]
+	Domain      string             // JetStream domain of the mesh; empty: the server's own
+	Unavailable func(error) bool   // reports whether an actor's error means that a dependency is unavailable; see [Actor]
+	Waiting     func(reason error) // called while Join waits; may be nil
 	Log         *slog.Logger
 	Trace       *trace.Tracer // may be nil
 	Metrics     prometheus.Registerer
 }
 
-// Join declares the streams and buckets and returns this process's Mesh. It waits until a cluster of servers
-// is complete enough to respond. The caller closes the connection after all actors have stopped.
-func Join(ctx context.Context, o Options) (*Mesh, error) {
-	var js jetstream.JetStream
-	var err error
-	if timeout := jetstream.WithDefaultTimeout(10 * time.Second); o.Domain == "" {
-		js, err = jetstream.New(o.Conn, timeout)
-	} else {
-		js, err = jetstream.NewWithDomain(o.Conn, o.Domain, timeout)
+// Timeouts of a request to JetStream. A request to a server that hangs gets no answer, also when the connection has moved
+// to another server meanwhile: only a retry after the timeout does.
+const (
+	requestTimeout = 4 * time.Second
+	declareTimeout = 10 * time.Second // to declare a stream, which a cluster must agree on
+)
+
+// jetStream returns JetStream with a timeout for requests whose context has no deadline.
+func (o Options) jetStream(timeout time.Duration) (jetstream.JetStream, error) {
+	if o.Domain == "" {
+		return jetstream.New(o.Conn, jetstream.WithDefaultTimeout(timeout))
 	}
+	return jetstream.NewWithDomain(o.Conn, o.Domain, jetstream.WithDefaultTimeout(timeout))
+}
+
+// Join declares the streams and buckets and returns this process's Mesh. It waits while the servers do not respond, as
+// those of a cluster that is not complete enough. The caller closes the connection after all actors have stopped.
+func Join(ctx context.Context, o Options) (*Mesh, error) {
+	js, err := o.jetStream(requestTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	c := &client{agent: o.Agent, conn: o.Conn, js: js, log: o.Log, metrics: newMetrics(o.Metrics)}
-	if err := c.awaitStreams(ctx); err != nil {
+	declaring, err := o.jetStream(declareTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("join the mesh: %w", err)
+	}
+	c := &client{agent: o.Agent, conn: o.Conn, js: js, declaring: declaring, log: o.Log, metrics: newMetrics(o.Metrics)}
+	if err := c.awaitStreams(ctx, o.Waiting); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
 	m := &Mesh{

@@ -18,7 +18,7 @@ import (
 // fullQueueRetry is the delay between retries of a publish.
 const fullQueueRetry = 200 * time.Millisecond
 
-// publishTimeout bounds the wait for an acknowledgement: a server that crashed with the message never sends
+// publishTimeout is the timeout of an acknowledgement: a server that crashed with the message never sends
 // it.
 const publishTimeout = 5 * time.Second
 

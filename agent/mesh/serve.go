@@ -368,7 +368,7 @@ func (s *server[T]) withTimeout(ctx context.Context, batch *messageBatch, do fun
 	return err
 }
 
-// permanentError is an error that the next attempt would repeat.
+// permanentError is an error that each retry would repeat.
 type permanentError struct{ error }
 
 // settleTimeout is the timeout of the server's confirmation of an acknowledgement.

@@ -21,20 +21,20 @@ func (c *client) declare(ctx context.Context) (replicas int, err error) {
 	return c.declareWith(ctx, true)
 }
 
-// clusterTimeout is how long servers that start together may take to form a cluster. A stream declared before
-// has one replica and gets more later, but its consumers may stay on the first server.
+// clusterTimeout is the timeout of servers that start together to form a cluster. A stream declared before has one
+// replica and gets more later, but its consumers may stay on the first server.
 const clusterTimeout = 10 * time.Second
 
 // declareWith is declare; without allowFewer it fails if the cluster has too few servers.
 func (c *client) declareWith(ctx context.Context, allowFewer bool) (replicas int, err error) {
 	ctx = perRequestTimeout(ctx)
 	if c.conn.ConnectedClusterName() != "" {
-		err := subjects.Declare(ctx, c.js, clusterReplicas)
+		err := subjects.Declare(ctx, c.declaring, clusterReplicas)
 		if !tooFewServers(err) || !allowFewer {
 			return clusterReplicas, err
 		}
 	}
-	return 1, subjects.Declare(ctx, c.js, 1)
+	return 1, subjects.Declare(ctx, c.declaring, 1)
 }
 
 // tooFewServers reports whether a stream can't be created because the cluster has too few servers at present.
@@ -43,9 +43,9 @@ func tooFewServers(err error) bool {
 	return errors.As(err, &api) && (api.ErrorCode == 10005 || api.ErrorCode == 10074)
 }
 
-// awaitStreams declares the streams. It waits while the servers form a cluster, and while this agent lacks
-// the permission and no other agent has declared thec.
-func (c *client) awaitStreams(ctx context.Context) error {
+// awaitStreams declares the streams. It waits while the servers do not respond or form a cluster, and while this agent
+// lacks the permission and no other agent has declared them. It calls waiting, if not nil, with each reason.
+func (c *client) awaitStreams(ctx context.Context, waiting func(error)) error {
 	logged := ""
 	for started := time.Now(); ; {
 		_, err := c.declareWith(ctx, time.Since(started) > clusterTimeout)
@@ -61,8 +61,13 @@ func (c *client) awaitStreams(ctx context.Context) error {
 			status = "no permission to declare streams: waiting for an agent that has it, for example with role schedule"
 		case c.conn.ConnectedClusterName() != "" && (isUnavailable(err) || tooFewServers(err)):
 			status = "waiting for the NATS cluster to be complete"
+		case isTimeout(err):
+			status = "waiting for the NATS server to respond"
 		default:
 			return err
+		}
+		if waiting != nil {
+			waiting(fmt.Errorf("%s: %w", status, err))
 		}
 		if status != logged {
 			logged = status
@@ -77,8 +82,11 @@ func (c *client) awaitStreams(ctx context.Context) error {
 // isUnavailable reports whether the servers did not respond or are temporarily unable to.
 func isUnavailable(err error) bool {
 	var api *jetstream.APIError
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) ||
-		errors.As(err, &api) && api.Code >= 500
+	return isTimeout(err) || errors.As(err, &api) && api.Code >= 500
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
 // redeclare creates streams that were deleted. They are transport only, and their contents come again from

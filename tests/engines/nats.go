@@ -28,26 +28,40 @@ type NATSServer struct {
 	member  bool // of a cluster of several servers
 }
 
+// A Router returns the address at which one server of a cluster reaches the route of another, such as that of
+// a proxy between them.
+type Router func(from, to int, address string) (string, error)
+
 // StartNATS builds the server and starts n of them, with their data in folders of dir, and returns when all
 // are ready.
 func StartNATS(dir string, n int) (*NATS, error) {
+	return StartRoutedNATS(dir, n, func(_, _ int, address string) (string, error) { return address, nil })
+}
+
+// StartRoutedNATS is [StartNATS] with routes that router changes.
+func StartRoutedNATS(dir string, n int, router Router) (*NATS, error) {
 	program := filepath.Join(dir, "nats-server")
 	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "github.com/nats-io/nats-server/v2")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the NATS server: %w: %s", err, out)
 	}
-	var routes []string
+	var addresses []string
 	for range n {
 		port, err := FreePort()
 		if err != nil {
 			return nil, err
 		}
-		routes = append(routes, fmt.Sprintf("127.0.0.1:%d", port))
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	cluster := new(NATS)
-	for i, route := range routes {
-		s, err := newNATSServer(dir, i, program, route, routes)
+	for from := range addresses {
+		routes, err := routesOf(from, addresses, router)
+		if err != nil {
+			cluster.Kill()
+			return nil, err
+		}
+		s, err := newNATSServer(dir, from, program, addresses[from], routes)
 		if err == nil {
 			cluster.Servers = append(cluster.Servers, s)
 			err = s.Process.Start()
@@ -67,8 +81,24 @@ func StartNATS(dir string, n int) (*NATS, error) {
 	return cluster, nil
 }
 
-func newNATSServer(dir string, i int, program, route string, routes []string) (*NATSServer, error) {
-	s := &NATSServer{member: len(routes) > 1}
+// routesOf returns the addresses at which a server reaches the routes of the others.
+func routesOf(from int, addresses []string, router Router) ([]string, error) {
+	var routes []string
+	for to, address := range addresses {
+		if to == from {
+			continue
+		}
+		route, err := router(from, to, address)
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, route)
+	}
+	return routes, nil
+}
+
+func newNATSServer(dir string, i int, program, address string, routes []string) (*NATSServer, error) {
+	s := &NATSServer{member: len(routes) > 0}
 	for _, port := range []*int{&s.client, &s.monitor} {
 		var err error
 		if *port, err = FreePort(); err != nil {
@@ -88,8 +118,9 @@ max_payload: 8MB
 jetstream { store_dir: %q, sync_interval: always, max_file: 16GB, max_mem: 256MB }
 `, s.Name, s.client, s.monitor, s.Data)
 	if s.member {
-		settings += fmt.Sprintf("cluster { name: tests, listen: %s, no_advertise: true, routes: [ \"nats://%s\" ] }\n",
-			route, strings.Join(routes, `", "nats://`))
+		// The advertised address serves nothing, so that servers connect by their configured routes only.
+		settings += fmt.Sprintf("cluster { name: tests, listen: %s, advertise: \"127.0.0.1:1\", no_advertise: true, ping_interval: 2s, ping_max: 3, write_deadline: 2s, routes: [ \"nats://%s\" ] }\n",
+			address, strings.Join(routes, `", "nats://`))
 	}
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		return nil, fmt.Errorf("configure %s: %w", s.Name, err)
