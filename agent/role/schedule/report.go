@@ -26,7 +26,7 @@ func (s *scheduler) report(context.Context) error {
 	r := mesh.ScheduleReport{
 		Feeds: s.plan.Counts(),
 		Progress: subjects.ScheduleProgress{
-			Dispatched: s.dispatched.Load(), Overdue: int64(s.plan.Overdue(now)), Paused: s.paused, PausedSince: s.pausedSince,
+			Dispatched: s.dispatched.Load(), Overdue: s.overdue, Paused: s.paused, PausedSince: s.pausedSince,
 			Held: s.held(), Notices: slices.Clone(s.notices),
 		},
 	}
@@ -51,7 +51,7 @@ func (s *scheduler) pause(reason string) {
 	s.paused = reason
 }
 
-// held returns why the queues hold back feeds of all tiers; empty if they do not. s.mu must be held.
+// held returns why the queues hold back feeds of all tiers; empty if they do not. s.mu must be locked.
 func (s *scheduler) held() string {
 	switch {
 	case s.fill >= maxFill[policy.Hot]:
@@ -62,7 +62,7 @@ func (s *scheduler) held() string {
 	return ""
 }
 
-// notice publishes a fault that was corrected. s.mu must be held.
+// notice publishes a fault that was corrected. s.mu must be locked.
 func (s *scheduler) notice(format string, args ...any) {
 	s.notices = slices.Insert(s.notices, 0, subjects.Notice{At: s.clock.Now(), Text: fmt.Sprintf(format, args...)})
 	s.notices = s.notices[:min(len(s.notices), maxNotices)]
@@ -96,7 +96,8 @@ func (s *scheduler) measureFeeds() {
 		s.metrics.feeds.WithLabelValues(tier, "out").Set(float64(tally.InFlight))
 		s.metrics.feeds.WithLabelValues(tier, "failing").Set(float64(tally.Failing))
 	}
-	s.metrics.overdue.WithLabelValues().Set(float64(s.plan.Overdue(now)))
+	s.overdue = int64(s.plan.Overdue(now)) // visits all hosts, so report does not count them again
+	s.metrics.overdue.WithLabelValues().Set(float64(s.overdue))
 	s.logOutage()
 }
 

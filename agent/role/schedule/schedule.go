@@ -87,7 +87,7 @@ func (s *scheduler) load(ctx context.Context) error {
 }
 
 // now returns the time of due times. It moves them with a jump of the system clock: otherwise feeds would be due
-// too early or, until the clock is right again, not at all. s.mu must be held.
+// too early or, until the clock is right again, not at all. s.mu must be locked.
 func (s *scheduler) now() time.Time {
 	now := s.clock.Now()
 	if s.uptime == nil {
@@ -185,8 +185,8 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 			default:
 				f = s.plan.Observe(o, now)
 			}
-			if o.Outcome == subjects.Stored {
-				s.lastStored = o.FeedID
+			if o.Outcome == subjects.Stored && !slices.Contains(s.stored, o.FeedID) {
+				s.stored = append(s.stored[max(0, len(s.stored)+1-maxStored):], o.FeedID)
 			}
 			if err != nil {
 				return changes{}, err

@@ -25,6 +25,7 @@ const (
 	reportEvery      = 500 * time.Millisecond
 	measureEvery     = 5 * time.Second
 	checkStoreEvery  = 10 * time.Second
+	maxStored        = 100 // feeds that a check of the store reads
 	saveEvery        = 5 * time.Second
 	saveAllEvery     = time.Minute
 
@@ -53,8 +54,9 @@ type scheduler struct {
 	plan   *plan.Plan
 	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
-	lastStored string // ID of the feed whose items were stored last
+	stored []string // IDs of the last feeds whose items were stored, at most maxStored
 
+	overdue     int64  // due feeds that were not dispatched at the last measurement
 	paused      string // why no feeds are dispatched
 	pausedSince time.Time
 	notices     []subjects.Notice // newest first

@@ -57,7 +57,7 @@ func (w *stateWriter) write(ctx context.Context, c changes) error {
 	batch.all = append(batch.all, c)
 	w.mu.Unlock()
 	select {
-	case <-batch.done: // another goroutine wrote it
+	case <-batch.done: // another caller wrote the batch
 	case w.turn <- struct{}{}:
 		w.writeNext(context.WithoutCancel(ctx))
 		<-w.turn

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
@@ -80,5 +81,46 @@ func TestReconcile_StoreWentBack(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A store that works on after it went back reports fewer writes of a feed than before. The feeds that it does not
+// report are fetched whole as well.
+func TestCheckStore_ObservationShowsThatStoreWentBack(t *testing.T) {
+	r := newTestbed(t)
+	current, older := worktest.ManyFeeds(t, 2), worktest.ManyFeeds(t, 2)
+	s := r.scheduler(current)
+	stored := func(to storage.Store, i int, keys ...string) {
+		t.Helper()
+		if err := s.dispatch(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id := storage.FeedID(worktest.FeedURL(i))
+		o := about(id, subjects.Stored, r.state(id).Crawl, r.Clock())
+		for _, key := range keys {
+			o.StoreWrites = storeItem(t, to, worktest.FeedURL(i), key)
+		}
+		if err := s.observe(t.Context(), []subjects.Observe{{Source: "test", Observations: []subjects.Observation{o}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored(current, 0, "first", "second")
+	stored(current, 1, "first", "second")
+	if err := s.checkStore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.store = older
+	r.Advance(24 * time.Hour)
+	stored(older, 0, "third")
+	if err := s.checkStore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if got := r.state(storage.FeedID(worktest.FeedURL(i))); got.ETag != "" || got.BodyHash != "" {
+			t.Errorf("feed %d: got %+v, want it fetched whole", i, got)
+		}
+	}
+	if len(s.notices) != 1 || s.notices[0].Text != "the store went back to an older state: 2 feeds are fetched whole, 0 that it lost were stored again" {
+		t.Errorf("got notices %+v", s.notices)
 	}
 }

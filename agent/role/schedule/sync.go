@@ -83,12 +83,13 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Fee
 		c.states = append(c.states, &s.plan.FetchWhole(f, now).FeedState)
 	}
 	var lost []storage.Feed
+	n := len(behind) + s.plan.TakeBehind()
 	for _, id := range s.plan.Missing(stored) {
 		switch _, err := s.store.Feed(ctx, id); { // the feed may be newer than the list
 		case err == nil:
 		case !errors.Is(err, storage.ErrNotFound):
 			return c, err
-		case len(behind) > 0:
+		case n > 0:
 			p := s.plan.FetchWhole(storage.Feed{ID: id}, now)
 			lost, c.states = append(lost, p.Stored()), append(c.states, &p.FeedState)
 		default:
@@ -96,16 +97,16 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Fee
 			c.removed = append(c.removed, id)
 		}
 	}
-	if len(behind) > 0 {
-		s.log.Error("the store went back to an older state: what it lost is fetched again", "feeds_behind", len(behind), "feeds_lost", len(lost))
-		s.notice("the store went back to an older state: %d feeds are fetched whole, %d that it lost were stored again", len(behind), len(lost))
+	if n > 0 {
+		s.log.Error("the store went back to an older state: what it lost is fetched again", "feeds_behind", n, "feeds_lost", len(lost))
+		s.notice("the store went back to an older state: %d feeds are fetched whole, %d that it lost were stored again", n, len(lost))
 		_, err = s.store.AddFeeds(ctx, lost...)
 	}
 	return c, err
 }
 
 // stillBehind reads feeds again that were behind, because their items may have been stored since the first read,
-// and returns those that are. s.mu must be held, so that the plan does not change.
+// and returns those that are. s.mu must be locked, so that the plan does not change.
 func (s *scheduler) stillBehind(ctx context.Context, feeds []storage.Feed) (behind []storage.Feed, err error) {
 	for chunk := range slices.Chunk(feeds, storage.MaxFeedIDs) {
 		ids := make([]string, len(chunk))
@@ -125,23 +126,29 @@ func (s *scheduler) stillBehind(ctx context.Context, feeds []storage.Feed) (behi
 	return behind, nil
 }
 
-// checkStore reconciles the plan with the store if the store lost what it reported last: then it went back to an
-// older state.
+// checkStore reconciles the plan with the store if the store went back to an older state: it lost items of the feeds
+// that it reported last, or an observation showed it.
 func (s *scheduler) checkStore(ctx context.Context) error {
 	s.mu.Lock()
-	id, writes := s.lastStored, s.plan.Writes(s.lastStored)
+	s.stored = slices.DeleteFunc(s.stored, func(id string) bool { return !s.plan.Has(id) }) // removed since
+	ids, behind := slices.Clone(s.stored), s.plan.StoreBehind()
 	s.mu.Unlock()
-	if writes == 0 {
-		return nil
+	if !behind && len(ids) > 0 {
+		feeds, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: ids, Limit: len(ids)})
+		if err != nil {
+			return nil // readiness reports it
+		}
+		s.mu.Lock()
+		behind = len(feeds) < len(ids) || slices.ContainsFunc(feeds, s.plan.Behind)
+		s.mu.Unlock()
 	}
-	f, err := s.store.Feed(ctx, id)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) || f.Writes >= writes {
-		return nil // readiness reports the error
+	if !behind {
+		return nil
 	}
 	return s.reconcile(ctx)
 }
 
-// reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be held.
+// reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be locked.
 func (s *scheduler) reload(ctx context.Context, id string, now time.Time) (*plan.Feed, error) {
 	if id == "" {
 		proxies, err := storage.Proxies(s.store).List(ctx)

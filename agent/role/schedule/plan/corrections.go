@@ -44,7 +44,7 @@ const clockTolerance = time.Minute
 // Clamp decides anew when feeds are due that were polled in the future, or are due later than any decision
 // allows: a clock was wrong when their states were written. It returns these feeds.
 func (p *Plan) Clamp(now time.Time) (clamped []*Feed) {
-	latest := now.Add(policy.MaxWait + clockTolerance)
+	latest := now.Add(policy.MaxWait + maxSpread + clockTolerance)
 	for _, f := range p.feeds {
 		s := f.State
 		if s.Crawl != "" || s.Next.IsZero() || !s.Polled.After(now.Add(clockTolerance)) && !s.Next.After(latest) {
@@ -80,15 +80,27 @@ func earlierOf(a, b time.Time) time.Time {
 
 // updateWrites updates the number of writes to the store. If it is lower than before, the store went back to an
 // older state: its next poll fetches the document whole, because items of earlier ones may be missing.
-func (f *Feed) updateWrites(o subjects.Observation) {
+func (p *Plan) updateWrites(f *Feed, o subjects.Observation) {
 	s := f.State
 	if o.Outcome != subjects.Stored || o.StoreWrites == 0 { // reported by an older agent
 		return
 	}
 	if o.StoreWrites < s.StoreWrites {
-		s.ETag, s.LastModified, s.BodyHash = "", "", ""
+		f.clearValidators()
+		p.behind++
 	}
 	s.StoreWrites = o.StoreWrites
+}
+
+// StoreBehind reports whether TakeBehind returns more than 0.
+func (p *Plan) StoreBehind() bool { return p.behind > 0 }
+
+// TakeBehind returns the number of observations since the last call that showed that the store went back to an older
+// state.
+func (p *Plan) TakeBehind() int {
+	n := p.behind
+	p.behind = 0
+	return n
 }
 
 // Stored returns the feed as to be stored again after the store lost it. Its title, tags and other settings of the

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -70,6 +71,7 @@ func TestClamp_FeedsOfAWrongClockAreDueWithinTheirInterval(t *testing.T) {
 		{"polled in the future, due soon", noon.Add(time.Hour), noon.Add(time.Minute), true},
 		{"as decided", noon, noon.Add(30 * time.Minute), false},
 		{"after a long Retry-After", noon, noon.Add(6 * 24 * time.Hour), false},
+		{"after a first poll, whose longest interval was spread", noon, noon.Add(policy.MaxWait + maxSpread), false},
 		{"overdue", noon.Add(-time.Hour), noon.Add(-time.Minute), false},
 		{"never", noon, time.Time{}, false},
 		{"clocks differ a little", noon.Add(10 * time.Second), noon.Add(30 * time.Minute), false},

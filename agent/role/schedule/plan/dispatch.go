@@ -11,8 +11,8 @@ import (
 	"feedmesh/subjects"
 )
 
-// gatherTime is how long a due feed may wait for others to share its task: a task of many feeds costs the
-// mesh hardly more than a task of one.
+// gatherTime is how long a due feed may wait for a batch with others: a task of many feeds costs the mesh hardly
+// more than a task of one.
 const gatherTime = time.Second
 
 // Due reports whether feeds of the tier can be dispatched now.

@@ -115,7 +115,7 @@ func (p *Plan) updateState(f *Feed, o subjects.Observation, now time.Time) {
 		s.ETag, s.LastModified, s.BodyHash = o.ETag, o.LastModified, o.BodyHash
 		s.MaxAge = o.MaxAge
 		p.updateMove(f, o)
-		f.updateWrites(o)
+		p.updateWrites(f, o)
 	}
 	s.Polled, s.Outcome, s.Status, s.Error, s.Class = o.Fetched, o.Outcome, o.Status, o.Error, o.Class
 	if o.Outcome == subjects.Stored {
@@ -240,12 +240,14 @@ func (p *Plan) refresh(f *Feed, now time.Time) *Feed {
 
 // fetchWhole makes a feed due at a time, with a fetch of its whole document.
 func (p *Plan) fetchWhole(f *Feed, at time.Time, reason string) {
-	s := f.State
-	s.ETag, s.LastModified, s.BodyHash = "", "", ""
+	f.clearValidators()
 	p.endRequest(f)
 	p.endCrawl(f)
-	p.change(f, func() { s.Next, s.Reason = at, reason })
+	p.change(f, func() { f.State.Next, f.State.Reason = at, reason })
 }
+
+// clearValidators makes the feed's next poll fetch and parse its document even if it is unchanged.
+func (f *Feed) clearValidators() { f.State.ETag, f.State.LastModified, f.State.BodyHash = "", "", "" }
 
 // Outage returns the start of the current network outage; zero if none.
 func (p *Plan) Outage() time.Time { return p.outage.since }

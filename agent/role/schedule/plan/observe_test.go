@@ -106,6 +106,19 @@ func TestOutage_FewHosts(t *testing.T) {
 	}
 }
 
+// Without a network, a resolver reports that it does not answer, or that no name exists.
+func TestOutage_ClassesOfFailures(t *testing.T) {
+	for class, want := range map[string]bool{"timeout": true, "connect": true, "dns": true, "resolver": true, "reset": true, "http 5xx": false, "tls": false} {
+		p := planOf(40, 40)
+		for _, f := range popAll(p, noon) {
+			p.Observe(failure(f, class, noon), noon)
+		}
+		if got := !p.Outage().IsZero(); got != want {
+			t.Errorf("all hosts fail with %q: got an outage: %v, want %v", class, got, want)
+		}
+	}
+}
+
 func TestHost_ValidatorsAreTestedDaily(t *testing.T) {
 	p := planOf(1, 1)
 	f, h := p.feeds[feedID(0)], p.hosts["host0.example"]

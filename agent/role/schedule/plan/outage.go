@@ -24,7 +24,7 @@ type result struct {
 
 const (
 	outageHosts  = 10               // failing hosts, at least; all hosts if there are fewer
-	minHosts     = 3                // hosts from which an outage can be told from dead hosts
+	minHosts     = 3                // with fewer hosts an outage is not distinguished from dead hosts
 	outageShare  = 0.9              // failing part of the requests
 	outageWindow = time.Minute      // period evaluated; longer if it has fewer than minResults results
 	minResults   = 20               // results evaluated, at least
@@ -102,7 +102,7 @@ func (o *outage) detected(needed int) bool {
 // unanswered reports whether an error class means that the host did not respond.
 func unanswered(class string) bool {
 	switch class {
-	case "timeout", "connect", "dns", "reset":
+	case "timeout", "connect", "dns", "resolver", "reset":
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ package plan
 import (
 	"iter"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"feedmesh/agent/role/schedule/policy"
@@ -80,6 +81,23 @@ func (p *Plan) UpdateSettings(feed storage.Feed, now time.Time) *Feed {
 		})
 	}
 	return f
+}
+
+// HasRequest reports whether the plan has the request of a stored feed.
+func (p *Plan) HasRequest(feed storage.Feed) bool {
+	f := p.feeds[feed.ID]
+	return f != nil && reflect.DeepEqual(f.State.Request, feed.Request)
+}
+
+// SetRequest updates the request of a stored feed, which is due as before, and returns its state; nil if the plan has
+// no other request of it.
+func (p *Plan) SetRequest(feed storage.Feed) *subjects.FeedState {
+	f := p.feeds[feed.ID]
+	if f == nil || p.HasRequest(feed) {
+		return nil
+	}
+	f.State.Request = feed.Request
+	return &f.FeedState
 }
 
 // Remove removes a feed and its host's state if it was the last feed.

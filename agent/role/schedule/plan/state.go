@@ -29,6 +29,7 @@ type Plan struct {
 	outage     outage
 	newPolls   int // polls since the last RecordPolls, without first fetches
 	calibrated int // number of polled feeds at the last Recalibrate
+	behind     int // observations since the last TakeBehind that showed an older state of the store
 
 	// Changes since the last call of TakeHistory or TakeMoves.
 	polls []Poll
