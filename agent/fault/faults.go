@@ -43,12 +43,14 @@ func Point(name string) {
 func Redeliver() bool { return redeliver > 0 && rand.Float64() < redeliver }
 
 var (
-	clockFile   = os.Getenv("FEEDMESH_CLOCK")
-	clockShift  atomic.Int64 // as last read, in nanoseconds
-	clockRead   atomic.Int64 // time of that, since started
-	started     = time.Now()
-	clockReread = 50 * time.Millisecond
+	clockFile  = os.Getenv("FEEDMESH_CLOCK")
+	clockShift atomic.Int64 // as last read, in nanoseconds
+	clockRead  atomic.Int64 // time of that, since started
+	started    = time.Now()
 )
+
+// clockReread is the interval at which the file of the shift is read again.
+const clockReread = 50 * time.Millisecond
 
 // Now returns the system time, shifted. It is a wall clock only, as after a jump.
 func Now() time.Time {

@@ -46,13 +46,13 @@ type Watch struct {
 
 	mu       sync.Mutex
 	started  time.Time           // of the first snapshot
-	marks    map[string]mark     // last change of each counter
+	samples  map[string]sample   // last change of each counter
 	changes  map[string][]change // of each lease's holder, newest last
 	problems []Problem           // of the last snapshot
 }
 
-// A mark is a value of a counter, and the time when it was first observed.
-type mark struct {
+// A sample is a value of a counter, and the time when it was first observed.
+type sample struct {
 	value uint64
 	since time.Time
 }
@@ -64,7 +64,7 @@ type change struct {
 
 // New returns a watch. serving names the role that serves each queue.
 func New(serving map[string]string) *Watch {
-	return &Watch{serving: serving, marks: map[string]mark{}, changes: map[string][]change{}}
+	return &Watch{serving: serving, samples: map[string]sample{}, changes: map[string][]change{}}
 }
 
 // Problems returns the problems of the last snapshot, the longest first.
@@ -95,15 +95,15 @@ type reporter func(since time.Time, what, remedy string)
 
 // stillSince returns the time since when a counter has had its value, or zero if that is less than limit.
 func (w *Watch) stillSince(counter string, value uint64, limit time.Duration, now time.Time) time.Time {
-	m, known := w.marks[counter]
-	if !known || m.value != value {
-		m = mark{value, now}
-		w.marks[counter] = m
+	last, known := w.samples[counter]
+	if !known || last.value != value {
+		last = sample{value, now}
+		w.samples[counter] = last
 	}
-	if now.Sub(m.since) < limit {
+	if now.Sub(last.since) < limit {
 		return time.Time{}
 	}
-	return m.since
+	return last.since
 }
 
 // checkRoles reports roles that no agent has.
@@ -146,7 +146,7 @@ func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
 		report(p.PausedSince, "polling is paused", p.Paused)
 		return
 	case p.Overdue == 0:
-		w.marks["dispatched"] = mark{uint64(p.Dispatched), now}
+		w.samples["dispatched"] = sample{uint64(p.Dispatched), now}
 		return
 	}
 	if since := w.stillSince("dispatched", uint64(p.Dispatched), maxSilence, now); !since.IsZero() {
@@ -161,7 +161,7 @@ func (w *Watch) checkQueues(s Snapshot, now time.Time, report reporter) {
 			continue
 		}
 		if d.Tasks == 0 {
-			w.marks["queue "+d.Queue] = mark{d.Done, now}
+			w.samples["queue "+d.Queue] = sample{d.Done, now}
 			continue
 		}
 		if since := w.stillSince("queue "+d.Queue, d.Done, max(queueSilence, d.Timeout+maxSilence), now); !since.IsZero() {

@@ -124,7 +124,7 @@ func (f *FeedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.record(request, shown)
 }
 
-// shown returns the entries in the i-th feed's document; f.mu must be held.
+// shown returns the entries in the i-th feed's document; f.mu must be locked.
 func (f *FeedServer) shown(i int) span {
 	published := f.feeds[i].published
 	return span{max(0, published-f.window), published}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of requests to hubs. Most feeds share a few hubs, which receive requests in portions; an unavailable
+// Bounds of requests to hubs. Most feeds share a few hubs, which receive requests in batches; an unavailable
 // hub costs one request a round.
 const (
 	roundInterval   = time.Minute

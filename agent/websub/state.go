@@ -26,7 +26,7 @@ const (
 )
 
 // awaits reports whether s waits for the confirmation of a request of that mode. A hub that missed our
-// response repeats its call, so a confirmed request can be confirmed again for a while.
+// response retries its call, so a confirmed request can be confirmed again for a while.
 func (s *Subscription) awaits(mode string, now time.Time) bool {
 	if s.Requested.IsZero() || now.After(s.Requested.Add(confirmTimeout)) {
 		return false
