@@ -66,7 +66,7 @@ func TestCommands_OutputAndExitCode(t *testing.T) {
 		{"feeds list --failing --json", 0, `"failures":2`, ""},
 		{"feeds show " + w.feed, 0, "error        no such host", ""},
 		{"feeds show " + feedURL + " --json", 0, `"id":"` + w.feed + `"`, ""},
-		{"feeds show " + w.feed, 0, "now     200     1000  4321          eu  pinned: every 5 min, by a user", ""},
+		{"feeds show " + w.feed, 0, "1 min ago  200     1000  4321          eu  pinned: every 5 min, by a user", ""},
 		{"feeds show nope", 1, "", "feed nope: not found"},
 		{"feeds show mailto:x", 2, "", "is not a web address"},
 		{"feeds add b.example/feed " + feedURL + " nonsense", 3, "added  " + other, `agent: "nonsense" is not a web address`},

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,8 +91,16 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 		}
 		return nil
 	}
+	status, err := client.Call(ctx, api, wire.GetStatus, wire.None{})
+	if err != nil {
+		return err
+	}
 	return c.print(p, all, func(pg *page) {
 		now := time.Now()
+		showStalled(pg, status)
+		if slices.ContainsFunc(all.Feeds, func(f wire.Feed) bool { return f.Unknown }) {
+			pg.printf("The schedule cannot be read at the moment: polls are shown as unknown. See: agent doctor\n")
+		}
 		pg.table(func(row func(...any)) {
 			row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
 			for _, f := range all.Feeds {

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"feedmesh/agent/service"
 )
 
 func TestFeedsList_Filters(t *testing.T) {
@@ -21,6 +23,15 @@ func TestFeedsList_Filters(t *testing.T) {
 		}
 	}
 	w.do(t, "feeds", "list", "--state", "odd").check(t, 2, "", "must be one of")
+}
+
+func TestFeedsList_PausedPolling(t *testing.T) {
+	const stalled = "since 10:00:00 UTC: polling is paused: no network"
+	w := newTestbed(t, func(d *service.Deps) { d.Stalled = func() []string { return []string{stalled} } })
+	w.do(t, "feeds", "list").check(t, 0, "STALLED "+stalled+"\nID ", "")
+	if s := w.do(t, "feeds", "list", "--json"); strings.Contains(s.out, "STALLED") {
+		t.Errorf("got %s", s.out)
+	}
 }
 
 func TestFeedsRefresh_SelectsByFilter(t *testing.T) {

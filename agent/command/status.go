@@ -41,9 +41,7 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	for _, problem := range s.Problems {
 		pg.printf("PROBLEM: %s\n", problem)
 	}
-	for _, stalled := range s.Stalled {
-		pg.printf("STALLED %s\n", stalled)
-	}
+	showStalled(pg, s)
 	for _, n := range s.Notices {
 		pg.printf("NOTICE, %s: %s\n", ago(n.At, now), n.Text)
 	}
@@ -77,6 +75,13 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 			}
 		}
 	})
+}
+
+// showStalled prints the work that stands still, such as paused polling.
+func showStalled(pg *page, s wire.Status) {
+	for _, stalled := range s.Stalled {
+		pg.printf("STALLED %s\n", stalled)
+	}
 }
 
 // size formats a number of bytes.

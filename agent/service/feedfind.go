@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -64,14 +65,7 @@ func (s *Feeds) List(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, err
 	if err != nil {
 		return wire.FeedPage{}, err
 	}
-	page := wire.FeedPage{Feeds: make([]wire.Feed, len(found)), Next: next}
-	for i, f := range found {
-		state, err := s.Mesh.State(ctx, f.ID)
-		if err != nil {
-			return wire.FeedPage{}, err
-		}
-		page.Feeds[i] = feedOf(f, state)
-	}
+	page := wire.FeedPage{Feeds: s.withStates(ctx, found), Next: next}
 	if q.Count {
 		n, err := s.count(ctx, q.FeedFilter)
 		if err != nil {
@@ -80,6 +74,31 @@ func (s *Feeds) List(ctx context.Context, q wire.FeedSearch) (wire.FeedPage, err
 		page.Total = &n
 	}
 	return page, nil
+}
+
+// stateTimeout is the time in which the states of a page of feeds are read. A NATS server that hangs or restarts
+// delays the list by this time.
+const stateTimeout = 3 * time.Second
+
+// withStates returns feeds with their states in the schedule. A state that cannot be read is unknown: the feed
+// itself is in the store, and can be listed and changed.
+func (s *Feeds) withStates(ctx context.Context, found []storage.Feed) []wire.Feed {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	feeds := make([]wire.Feed, len(found))
+	var failed error
+	for i, f := range found {
+		state, err := s.Mesh.State(ctx, f.ID)
+		if err != nil {
+			state, failed = nil, err
+		}
+		feeds[i] = feedOf(f, state)
+		feeds[i].Unknown = err != nil
+	}
+	if failed != nil && !errors.Is(failed, context.Canceled) { // whoever asked left
+		s.Log.Warn("feeds listed without their states: the schedule cannot be read", "error", failed)
+	}
+	return feeds
 }
 
 // scan returns at most q.Limit matching feeds, and the cursor of the next page.

@@ -47,12 +47,19 @@ type stateSnapshot struct {
 // A stateCache caches the states of all feeds and the counts of tags. A reload reads the state of every feed,
 // so it happens at most every two seconds and takes at most a twentieth of the time.
 type stateCache struct {
-	mu      sync.Mutex
-	expires time.Time // the next reload
-	last    *stateSnapshot
+	mu   sync.Mutex
+	last *stateSnapshot
+	keep time.Duration // how long last is cached
 
-	tags       []storage.TagCount // cached in the same way
-	tagsExpire time.Time
+	tags     []storage.TagCount // cached in the same way
+	tagsRead time.Time
+}
+
+// fresh reports whether a value read at the given time is cached for the given duration. A value of the
+// future, read while the clock was ahead, is not.
+func fresh(read time.Time, keep time.Duration, now time.Time) bool {
+	age := now.Sub(read)
+	return age >= 0 && age < keep
 }
 
 // states returns the states of all feeds, at most as old as the cache allows.
@@ -68,16 +75,16 @@ const (
 func (c *stateCache) get(ctx context.Context, m Mesh, now time.Time) (*stateSnapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last != nil && now.Before(c.expires) {
+	if c.last != nil && fresh(c.last.at, c.keep, now) {
 		return c.last, nil
 	}
 	began := time.Now()
-	fresh, err := readStates(ctx, m, now)
+	states, err := readStates(ctx, m, now)
 	if err != nil {
 		return nil, err
 	}
-	c.last, c.expires = fresh, now.Add(max(stateCacheAge, stateCacheShare*time.Since(began)))
-	return fresh, nil
+	c.last, c.keep = states, max(stateCacheAge, stateCacheShare*time.Since(began))
+	return states, nil
 }
 
 // tagsAge is the maximum age of the cached counts of tags, since counting them scans all feeds.
@@ -87,12 +94,12 @@ const tagsAge = 10 * time.Second
 func (c *stateCache) tagsOf(ctx context.Context, store storage.Feeds, now time.Time) ([]storage.TagCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Before(c.tagsExpire) {
+	if fresh(c.tagsRead, tagsAge, now) {
 		return c.tags, nil
 	}
 	tags, err := store.FeedTags(ctx, maxTags)
 	if err == nil {
-		c.tags, c.tagsExpire = append([]storage.TagCount{}, tags...), now.Add(tagsAge)
+		c.tags, c.tagsRead = append([]storage.TagCount{}, tags...), now
 	}
 	return c.tags, err
 }

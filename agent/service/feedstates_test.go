@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -22,6 +23,27 @@ func (m loadedMesh) LoadStates(_ context.Context, each func(subjects.FeedState))
 		each(subjects.FeedState{FeedID: storage.FeedID(fmt.Sprint(i)), State: s})
 	}
 	return nil
+}
+
+// States that were read while the clock was an hour ahead are read again when it is right.
+func TestFeedStates_ReadByAClockThatWasAhead(t *testing.T) {
+	var cache stateCache
+	for _, c := range []struct {
+		feeds int
+		at    time.Time
+		want  int
+	}{
+		{2, now.Add(time.Hour), 2},
+		{3, now.Add(time.Hour + time.Second), 2}, // cached
+		{3, now, 3},
+		{4, now.Add(time.Second), 3},
+		{4, now.Add(time.Minute), 4},
+	} {
+		got, err := cache.get(t.Context(), loadedMesh{n: c.feeds}, c.at)
+		if err != nil || len(got.feeds) != c.want {
+			t.Errorf("%v: got %d feeds (%v), want %d", c.at, len(got.feeds), err, c.want)
+		}
+	}
 }
 
 func BenchmarkFeedStates_MillionFeeds(b *testing.B) {

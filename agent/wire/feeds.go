@@ -51,6 +51,7 @@ type Feed struct {
 	storage.Feed
 	Request *RequestView    `json:"request,omitempty" doc:"Its request settings; absent: defaults."`
 	State   *subjects.State `json:"state,omitempty" doc:"Its state in the schedule; absent until the first."`
+	Unknown bool            `json:"stateUnknown,omitempty" doc:"Its state is absent because the schedule could not be read."`
 	Polls   []subjects.Poll `json:"polls,omitempty" doc:"Its last polls, newest first; absent in lists."`
 	Problem *FeedProblem    `json:"trouble,omitempty" doc:"Its current problem, if any."`
 }
@@ -65,6 +66,8 @@ type FeedPage struct {
 // NextPoll returns the next poll of the feed in words; at formats a time.
 func (f Feed) NextPoll(now time.Time, at func(time.Time) string) string {
 	switch s := f.State; {
+	case f.Unknown:
+		return "unknown"
 	case s == nil:
 		return "soon"
 	case s.Crawl != "":
@@ -81,6 +84,8 @@ func (f Feed) NextPoll(now time.Time, at func(time.Time) string) string {
 // LastPoll returns the result of the feed's last poll in words.
 func (f Feed) LastPoll() string {
 	switch s := f.State; {
+	case f.Unknown:
+		return "unknown"
 	case s == nil || s.Polled.IsZero():
 		return "none yet"
 	case s.Failures > 0 && s.Class != "":
@@ -158,7 +163,7 @@ var (
 	RemoveFeed = Operation[ByID, None]{ID: "remove-feed", Method: "DELETE", Path: "/api/feeds/{id}", Tag: "feeds", Scope: access.Write,
 		Summary: "Remove a feed and its items", Errors: []int{404, 503}}
 	SetFeed = Operation[SetFeedRequest, Feed]{ID: "set-feed", Method: "PATCH", Path: "/api/feeds/{id}", Tag: "feeds", Scope: access.Write,
-		Summary: "Change the settings of a feed", Errors: []int{400, 404, 422, 503}}
+		Summary: "Change the settings of a feed", Errors: []int{400, 404, 409, 422, 503}}
 	CountFeeds = Operation[None, FeedFacets]{ID: "count-feeds", Method: "GET", Path: "/api/feeds/facets", Tag: "feeds", Scope: access.Read,
 		Summary: "Count feeds by state, tier, tag and class of error", Errors: []int{503}}
 	RefreshFeed = Operation[ByID, None]{ID: "refresh-feed", Method: "POST", Path: "/api/feeds/{id}/refresh", Tag: "feeds", Scope: access.Write,

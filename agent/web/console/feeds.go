@@ -88,6 +88,7 @@ type feedsPage struct {
 	Selection []field // hidden fields that select the listed feeds
 	Feeds     []feedRow
 	Total     int64
+	Unknown   bool     // whether states of feeds are unknown
 	Any       bool     // whether feeds exist at all, as far as known
 	Chips     []choice // active filters; the URL removes the filter
 	Clear     string   // URL without filters
@@ -153,7 +154,9 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if facets, err := c.Feeds.Facets(r.Context(), wire.None{}); err == nil { // filters are optional
+	if slices.ContainsFunc(found.Feeds, func(f wire.Feed) bool { return f.Unknown }) {
+		main.Unknown = true
+	} else if facets, err := c.Feeds.Facets(r.Context(), wire.None{}); err == nil { // filters are optional
 		main.Filters = s.filters(facets)
 	}
 	if s["after"] != "" {

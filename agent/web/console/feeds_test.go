@@ -175,3 +175,15 @@ func TestFeedsPage_URLContainsState(t *testing.T) {
 		t.Errorf("got %q, want the only feed that has all of it", got)
 	}
 }
+
+func TestFeedsPage_WithoutSchedule(t *testing.T) {
+	s := manyFeeds(t)
+	s.Mesh.Broken = errUnavailable
+	page := parse(t, body(t, serve(s, "GET", "/feeds")))
+	if got := entries(page); len(got) != feedsOnPage || !strings.Contains(got[0], "Last poll unknown Next poll unknown") {
+		t.Errorf("got %d feeds, %q, want all with unknown polls", len(got), got[:1])
+	}
+	if text := words(page); !strings.Contains(text, "The schedule cannot be read at the moment") {
+		t.Errorf("got %q, want a note", text)
+	}
+}

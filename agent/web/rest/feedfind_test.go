@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -166,4 +167,22 @@ func TestSearch_FeedsByTitle(t *testing.T) {
 			t.Errorf("%s: got %d items, want %d", query, found.Total, want)
 		}
 	}
+}
+
+// Feeds are in the store: they are listed while the schedule cannot be read.
+func TestFeeds_ListedWithoutSchedule(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t)
+	feeds := getJSON[wire.FeedPage](t, w, "/api/feeds?count=true").Feeds
+	w.Mesh.Broken = errors.New("the mesh is unavailable")
+	page := getJSON[wire.FeedPage](t, w, "/api/feeds?count=true")
+	if len(page.Feeds) != len(feeds) || *page.Total != int64(len(feeds)) {
+		t.Fatalf("got %d feeds of %d, want %d", len(page.Feeds), *page.Total, len(feeds))
+	}
+	for _, f := range page.Feeds {
+		if !f.Unknown || f.State != nil || f.LastPoll() != "unknown" || f.NextPoll(now, time.Time.String) != "unknown" {
+			t.Errorf("got %+v, want an unknown state", f)
+		}
+	}
+	w.request(t, "GET", "/api/feeds?state=failing", "").isProblem(t, 503, "the mesh is unavailable")
 }
