@@ -6,6 +6,7 @@ package config
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -21,6 +22,9 @@ type Config struct {
 	Token  Secret   `placeholder:"SECRET" help:"Token required from clients of the console and REST API. Required to listen on other than loopback addresses. @FILE reads it from a file."`
 	Health string   `placeholder:"ADDR" help:"Additional address for /livez, /readyz and /metrics, for all roles, such as 127.0.0.1:8081; on loopback addresses also for /debug/pprof/. By default only role api serves the first three, on its address."`
 
+	HealthToken  Secret         `placeholder:"SECRET" help:"Token that may read /readyz and /metrics only, at --health and at --listen, for monitoring. With it --health requires a token also on loopback addresses. @FILE reads it from a file."`
+	TrustedProxy []netip.Prefix `placeholder:"CIDR" help:"Networks of reverse proxies in front of the console and REST API, such as 127.0.0.1/32. The address of a client is read from their X-Forwarded-For or Forwarded. Other requests with such headers are rejected. Requires a token."`
+
 	CORS              []string `name:"cors" placeholder:"ORIGIN" help:"Origins allowed to search by cross-origin requests, such as https://example.org; *: all. They can read items, stories and outputs only; give them a token with scope search. By default none."`
 	RequestsPerClient int      `default:"50" placeholder:"N" help:"Rate limit of the console and REST API, in requests per second and client, with bursts of four times as many; 0: no limit. Without a token, on this machine, the limit does not apply."`
 
@@ -31,6 +35,8 @@ type Config struct {
 	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS. By default an embedded index in the data folder."`
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
+	SecretKeyFile string `placeholder:"FILE" help:"Key by which the passwords of feeds and proxies are sealed, the same file for all agents of a mesh with role schedule, crawl or api: 32 random bytes in base64, such as by openssl rand -base64 32. The first line seals; more lines open what older keys sealed. By default secret.key in the data folder, made when it is needed; none with --nats or --cluster-listen."`
+
 	Starter bool `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
 
 	Unique int `default:"0" placeholder:"PERCENT" help:"Hide results of searches that agree with one above them in at least this percentage of word shingles; searches may set another. 0: only duplicates are hidden. For agents with role api."`
@@ -40,7 +46,7 @@ type Config struct {
 
 	AcceptEmptyStore bool           `help:"Start with an empty store although the index has items or the schedule has feeds, and forget these."`
 	Simulate         int            `default:"0" placeholder:"N" help:"Poll N synthetic feeds served by this agent instead: a demonstration without Internet access. Use a separate data folder."`
-	AllowNet         []netip.Prefix `placeholder:"CIDR" help:"Private networks from which feeds may be fetched, such as 192.168.1.0/24. By default none."`
+	AllowNet         []Network      `placeholder:"CIDR" help:"Private networks from which feeds may be fetched, such as 192.168.1.0/24. Ports of other services, such as 22, 25, 5432 and 6379, stay denied unless named with an address, such as 192.168.1.5:5432. By default none."`
 	ProxyNet         []netip.Prefix `placeholder:"CIDR" help:"Private networks in which proxies may be, beside those of --allow-net."`
 	FullText         []string       `name:"fulltext" placeholder:"TAG" help:"Tags of feeds whose item text is fetched from the linked pages, as robots.txt allows; all: every feed. Single feeds have a setting for it. For agents with role parse."`
 	Contact          string         `placeholder:"URL" help:"Page or e-mail address for site owners; part of the User-Agent."`
@@ -49,13 +55,23 @@ type Config struct {
 
 	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Request budget of the whole mesh, in feed requests per second, used by policy price. 0: no limit beside the feeds' intervals; price then uses as many requests as policy tiers would."`
 
+	TLS      TLS      `embed:"" prefix:"tls-"`
 	Schedule Schedule `embed:"" prefix:"schedule-"`
 	Crawl    Crawl    `embed:"" prefix:"crawl-"`
 	Classify Classify `embed:"" prefix:"classify-"`
 	Cluster  Cluster  `embed:"" prefix:"cluster-"`
 	Servers  Servers  `embed:"" prefix:"cluster-"`
+	Backup   Backup   `embed:"" prefix:"backup-"`
 	Log      Log      `embed:"" prefix:"log-"`
 	Trace    Trace    `embed:"" prefix:"trace-"`
+}
+
+// TLS contains the settings of encrypted connections to --listen, and to --health where that is no loopback address.
+type TLS struct {
+	Cert          string  `placeholder:"FILE" help:"Certificate chain (PEM) with which --listen, and --health beyond loopback addresses, serve HTTPS. Changed files are used without a restart. By default they serve HTTP."`
+	Key           string  `placeholder:"FILE" help:"Private key (PEM) of that certificate."`
+	ACMEHost      string  `name:"acme-host" placeholder:"NAME" help:"Public host name for which a certificate is obtained by ACME, instead of --tls-cert. The CA connects to port 443 of the name, which must lead to --listen. You accept the CA's terms of service."`
+	ACMEDirectory Address `name:"acme-directory" default:"https://acme-v02.api.letsencrypt.org/directory" placeholder:"URL" help:"Directory of the ACME CA. By default Let's Encrypt."`
 }
 
 // NATSLogin contains the credentials for external NATS servers. Its flags have no common prefix: in a file,
@@ -116,8 +132,25 @@ type Cluster struct {
 type Servers struct {
 	Listen string   `placeholder:"ADDR" help:"Cluster address of the embedded NATS server, such as 10.0.0.1:6222. A cluster of three agents tolerates the loss of one."`
 	Peers  []string `placeholder:"ADDR" help:"Cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222."`
-	Secret Secret   `placeholder:"SECRET" help:"Shared secret of the cluster; the same for all agents. Required to listen on other than loopback addresses. @FILE reads it from a file."`
+	Secret Secret   `placeholder:"SECRET" help:"Shared secret of the cluster; the same for all agents. @FILE reads it from a file."`
+
+	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"Certificate (PEM) of this agent for encrypted connections within the cluster; it must name the host of its cluster address. All agents of a cluster have one, or none."`
+	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"Private key (PEM) of that certificate."`
+	TLSCA   string `name:"tls-ca" placeholder:"FILE" help:"CA certificates (PEM) by which the agents of the cluster verify each other; a CA of its own, since every certificate of it may join."`
 }
+
+// Backup contains the settings of scheduled backups.
+type Backup struct {
+	To         string        `placeholder:"DIR" help:"Folder for scheduled backups of store and schedule, or s3://BUCKET/PREFIX for S3-compatible storage. For agents with role api; one of them makes each backup. By default none are made."`
+	Every      time.Duration `default:"24h" help:"Interval of scheduled backups."`
+	Keep       int           `default:"7" placeholder:"N" help:"Number of scheduled backups to keep; older ones are deleted."`
+	S3Endpoint Address       `name:"s3-endpoint" env:"FEEDMESH_BACKUP_S3_ENDPOINT" placeholder:"URL" help:"Address of the S3-compatible storage, such as https://s3.example.org. By default AWS."`
+	S3Key      string        `name:"s3-key" env:"FEEDMESH_BACKUP_S3_KEY" placeholder:"ID" help:"Access key of the S3-compatible storage. By default AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the AWS credentials file, or the machine's role."`
+	S3Secret   Secret        `name:"s3-secret" env:"FEEDMESH_BACKUP_S3_SECRET" placeholder:"SECRET" help:"Secret of that key. @FILE reads it from a file."`
+}
+
+// Remote reports whether To names S3-compatible storage.
+func (b Backup) Remote() bool { return strings.HasPrefix(b.To, "s3://") }
 
 // Trace contains the settings of tracing.
 type Trace struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,13 @@ func TestValidate_ReportsEachError(t *testing.T) {
 		{func(c *Config) { c.CORS = []string{"https://example.org/"} }, `cors: "https://example.org/" is not an origin; write https://HOST, without a path, or *`},
 		{func(c *Config) { c.CORS = []string{"https://Example.org"} }, `cors: "https://Example.org" is not an origin; write https://HOST, without a path, or *`},
 		{func(c *Config) { c.CORS = []string{"null"} }, `cors: "null" is not an origin; write https://HOST, without a path, or *`},
+		{func(c *Config) { c.TrustedProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }, "trusted-proxy: requires a token: clients behind a proxy are not on this machine; set token"},
+		{func(c *Config) { c.Token, c.TrustedProxy = "s", []netip.Prefix{netip.MustParsePrefix("::/0")} }, "trusted-proxy: ::/0 contains every address, so that clients could choose theirs; name the network of the proxy"},
+		{func(c *Config) { c.Listen, c.HealthToken = ":8080", "s" }, "listen: :8080 is not a loopback address; set a token, or listen on 127.0.0.1"},
+		{func(c *Config) { c.TLS.Cert = "file" }, "tls.cert, tls.key: must be set together"},
+		{func(c *Config) { c.TLS.Cert, c.TLS.Key, c.TLS.ACMEHost = "file", "file", "feeds.example.org" }, "tls.acme-host: cannot be combined with tls.cert and tls.key: use either"},
+		{func(c *Config) { c.TLS.ACMEHost = "192.0.2.1" }, `tls.acme-host: "192.0.2.1" is not a public host name; write feeds.example.org`},
+		{func(c *Config) { c.TLS.ACMEHost, c.TLS.ACMEDirectory = "feeds.example.org", "host" }, `tls.acme-directory: "host" is not a URL; write https://HOST/directory`},
 		{func(c *Config) { c.RequestsPerClient = -1 }, "requests-per-client: -1 is not between 0 and 100000"},
 		{func(c *Config) { c.Simulate = -1 }, "simulate: -1 is not between 0 and 62500 feeds"},
 		{func(c *Config) { c.Simulate, c.Roles = 1, []string{"crawl"} }, "simulate: requires a single node; remove the settings roles and nats"},
@@ -115,15 +123,19 @@ func TestValidate_AcceptsValidSettings(t *testing.T) {
 		"health":           func(c *Config) { c.Health = "127.0.0.1:8081" },
 		"simulated feeds":  func(c *Config) { c.Simulate = 62_500 },
 		"health and token": func(c *Config) { c.Health, c.Token = ":8081", "s3cret" },
-		"tracing":          func(c *Config) { c.Trace = Trace{"https://user:s3cret@host:4318", 0.01} },
-		"sites":            func(c *Config) { c.CORS = []string{"https://example.org", "http://localhost:3000", "*"} },
-		"no limit":         func(c *Config) { c.RequestsPerClient = 0 },
-		"hubs":             func(c *Config) { c.WebSubURL = "https://host:8443/behind/a/proxy/" },
-		"NATS":             func(c *Config) { c.NATS = []Address{"nats://host:4222"} },
-		"NATS over TLS":    func(c *Config) { c.NATS = []Address{"tls://user:password@host"} },
-		"NATS over web":    func(c *Config) { c.NATS = []Address{"wss://host/nats"} },
-		"least":            func(c *Config) { c.Crawl = Crawl{1, 64 << 10, 1} },
-		"most":             func(c *Config) { c.Crawl = Crawl{5 * time.Minute, 64 << 20, 10_000} },
+		"health's token":   func(c *Config) { c.Health, c.HealthToken = ":8081", "s3cret" },
+		"a proxy": func(c *Config) {
+			c.Token, c.TrustedProxy = "s3cret", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+		},
+		"tracing":       func(c *Config) { c.Trace = Trace{"https://user:s3cret@host:4318", 0.01} },
+		"sites":         func(c *Config) { c.CORS = []string{"https://example.org", "http://localhost:3000", "*"} },
+		"no limit":      func(c *Config) { c.RequestsPerClient = 0 },
+		"hubs":          func(c *Config) { c.WebSubURL = "https://host:8443/behind/a/proxy/" },
+		"NATS":          func(c *Config) { c.NATS = []Address{"nats://host:4222"} },
+		"NATS over TLS": func(c *Config) { c.NATS = []Address{"tls://user:password@host"} },
+		"NATS over web": func(c *Config) { c.NATS = []Address{"wss://host/nats"} },
+		"least":         func(c *Config) { c.Crawl = Crawl{1, 64 << 10, 1} },
+		"most":          func(c *Config) { c.Crawl = Crawl{5 * time.Minute, 64 << 20, 10_000} },
 	} {
 		c := Default()
 		change(&c)
@@ -203,6 +215,23 @@ func TestBytes_String(t *testing.T) {
 		var back Bytes
 		if err := back.UnmarshalText([]byte(want)); err != nil || back != b {
 			t.Errorf("%s: got %d, %v; want %d back", want, int64(back), err, int64(b))
+		}
+	}
+}
+
+func TestNetwork_Text(t *testing.T) {
+	for text, want := range map[string]Network{
+		"192.168.1.0/24": {Prefix: netip.MustParsePrefix("192.168.1.0/24")}, "fd00::/8": {Prefix: netip.MustParsePrefix("fd00::/8")},
+		"192.168.1.5:5432": {netip.MustParsePrefix("192.168.1.5/32"), 5432}, "[fd00::1]:22": {netip.MustParsePrefix("fd00::1/128"), 22},
+	} {
+		var n Network
+		if err := n.UnmarshalText([]byte(text)); err != nil || n != want || n.String() != text {
+			t.Errorf("%s: got %v, %v; want %v", text, n, err, want)
+		}
+	}
+	for _, text := range []string{"", "192.168.1.5", "host:22", "192.168.1.5:0", "192.168.1.0/24:22", "192.168.1.5:70000"} {
+		if err := new(Network).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -37,7 +36,7 @@ func parse(t *testing.T, text string, args ...string) (Config, error) {
 func TestFile_FlatKeysAndTables(t *testing.T) {
 	want := Default()
 	want.Roles, want.Starter, want.Listen = []string{"crawl", "parse"}, false, "[::1]:80"
-	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	want.AllowNet = Networks("10.0.0.0/8", "fd00::/8")
 	want.Crawl = Crawl{Timeout: 90 * time.Second, MaxBody: 1 << 20, Parallel: 8}
 	want.Log.Level = "warn"
 	const head = "listen = '[::1]:80' # where\nroles = ['crawl', 'parse']\nallow-net = [\n'10.0.0.0/8',\n'fd00::/8',\n]\nstarter = false\n"

@@ -39,7 +39,7 @@ func (c Config) validateNATS() (errs []error) {
 // validateCluster returns the errors of the settings for the embedded NATS server in a cluster.
 func (c Config) validateCluster() (errs []error) {
 	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if s := c.Servers; s.Listen == "" && (len(s.Peers) > 0 || s.Secret != "") {
+	if s := c.Servers; s.Listen == "" && (len(s.Peers) > 0 || s.Secret+Secret(s.TLSCert+s.TLSKey+s.TLSCA) != "") {
 		addError("cluster.listen: is not set; set the cluster address of this agent's NATS server, such as 10.0.0.1:6222")
 	}
 	if c.Servers.Listen == "" {
@@ -48,12 +48,14 @@ func (c Config) validateCluster() (errs []error) {
 	if len(c.NATS) > 0 {
 		addError("cluster.listen: cannot be combined with nats: use either embedded or external NATS servers")
 	}
-	host, _, err := net.SplitHostPort(c.Servers.Listen)
-	switch {
-	case err != nil:
+	if _, _, err := net.SplitHostPort(c.Servers.Listen); err != nil {
 		addError("cluster.listen: %q is not an address; write HOST:PORT, such as 10.0.0.1:6222", c.Servers.Listen)
-	case !isLoopback(host) && c.Servers.Secret == "":
-		addError("cluster.listen: %s is not a loopback address; set cluster.secret, the same for all agents", c.Servers.Listen)
+	}
+	if c.Servers.Secret == "" { // also on this machine: other users of it could join
+		addError("cluster.secret: is not set; set it, the same for all agents")
+	}
+	if s := c.Servers; s.TLSCert+s.TLSKey+s.TLSCA != "" && (s.TLSCert == "" || s.TLSKey == "" || s.TLSCA == "") {
+		addError("cluster.tls-cert, cluster.tls-key, cluster.tls-ca: must be set together")
 	}
 	if len(c.Servers.Peers) == 0 {
 		addError("cluster.peers: is not set; set the cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222")

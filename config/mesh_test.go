@@ -23,11 +23,16 @@ func TestValidate_MeshErrors(t *testing.T) {
 
 		{func(c *Config) { c.Servers.Peers = []string{"b:6222"} }, "cluster.listen: is not set; set the cluster address of this agent's NATS server, such as 10.0.0.1:6222"},
 		{func(c *Config) { c.Servers = Servers{Listen: "a", Peers: []string{"b:1"}, Secret: "s"} }, `cluster.listen: "a" is not an address; write HOST:PORT, such as 10.0.0.1:6222`},
-		{func(c *Config) { c.Servers = Servers{Listen: "0.0.0.0:6222", Peers: []string{"b:1"}} }, "cluster.listen: 0.0.0.0:6222 is not a loopback address; set cluster.secret, the same for all agents"},
-		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:6222"} }, "cluster.peers: is not set; set the cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222"},
-		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:1", Peers: []string{"b"}} }, `cluster.peers: "b" is not an address; write HOST:PORT, such as 10.0.0.2:6222`},
+		{func(c *Config) { c.Servers = Servers{Listen: "0.0.0.0:6222", Peers: []string{"b:1"}} }, "cluster.secret: is not set; set it, the same for all agents"},
+		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:6222", Peers: []string{"b:1"}} }, "cluster.secret: is not set; set it, the same for all agents"},
 		{func(c *Config) {
-			c.NATS, c.Servers = []Address{"nats://a"}, Servers{Listen: "127.0.0.1:1", Peers: []string{"b:1"}}
+			c.Servers = Servers{Listen: "a:1", Peers: []string{"b:1"}, Secret: "s", TLSCert: "c", TLSKey: "k"}
+		}, "cluster.tls-cert, cluster.tls-key, cluster.tls-ca: must be set together"},
+		{func(c *Config) { c.Servers.TLSCA = "ca" }, "cluster.listen: is not set; set the cluster address of this agent's NATS server, such as 10.0.0.1:6222"},
+		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:6222", Secret: "s"} }, "cluster.peers: is not set; set the cluster addresses of the other agents, such as 10.0.0.2:6222,10.0.0.3:6222"},
+		{func(c *Config) { c.Servers = Servers{Listen: "127.0.0.1:1", Peers: []string{"b"}, Secret: "s"} }, `cluster.peers: "b" is not an address; write HOST:PORT, such as 10.0.0.2:6222`},
+		{func(c *Config) {
+			c.NATS, c.Servers = []Address{"nats://a"}, Servers{Listen: "127.0.0.1:1", Peers: []string{"b:1"}, Secret: "s"}
 		}, "cluster.listen: cannot be combined with nats: use either embedded or external NATS servers"},
 
 		{func(c *Config) { c.Store = "mysql://h/d" }, `store: "mysql://h/d" is not a PostgreSQL URL; write postgres://USER:PASSWORD@HOST/DATABASE`},
@@ -54,7 +59,7 @@ func TestValidate_AcceptsMeshSettings(t *testing.T) {
 			c.NATS, c.NATSLogin = []Address{"nats://a"}, NATSLogin{NATSUser: "u", NATSPassword: "p", NATSCA: "ca", NATSDomain: "hub"}
 		},
 		"a cluster of our own": func(c *Config) {
-			c.Servers = Servers{Listen: ":6222", Peers: []string{"10.0.0.2:6222", "[::1]:6222"}, Secret: "s"}
+			c.Servers = Servers{Listen: ":6222", Peers: []string{"10.0.0.2:6222", "[::1]:6222"}, Secret: "s", TLSCert: "c", TLSKey: "k", TLSCA: "ca"}
 		},
 		"engines": func(c *Config) {
 			c.Store, c.Search, c.SearchKey = "postgres://u:p@a:1,b:2/d?target_session_attrs=read-write", "meilisearchs://h", "k"

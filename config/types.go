@@ -74,6 +74,47 @@ func isOrigin(raw string) bool {
 	return isURL(raw, "http", "https") && err == nil && raw == strings.ToLower(u.Scheme+"://"+u.Host)
 }
 
+// A Network is a range of addresses, written as 192.168.1.0/24, or one port of one address, written as
+// 192.168.1.5:5432.
+type Network struct {
+	netip.Prefix
+	Port uint16 // 0: all ports that may serve web content
+}
+
+// Networks returns networks without ports. It panics if one is invalid.
+func Networks(prefixes ...string) []Network {
+	list := make([]Network, len(prefixes))
+	for i, p := range prefixes {
+		list[i] = Network{Prefix: netip.MustParsePrefix(p)}
+	}
+	return list
+}
+
+// UnmarshalText parses a network.
+func (n *Network) UnmarshalText(text []byte) error {
+	if at, err := netip.ParseAddrPort(string(text)); err == nil && at.Port() > 0 {
+		*n = Network{netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), at.Port()}
+		return nil
+	}
+	p, err := netip.ParsePrefix(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a network; write 192.168.1.0/24, or 192.168.1.5:5432 for one port", text)
+	}
+	*n = Network{Prefix: p}
+	return nil
+}
+
+// String returns the network as it is written.
+func (n Network) String() string {
+	if n.Port == 0 {
+		return n.Prefix.String()
+	}
+	return netip.AddrPortFrom(n.Addr(), n.Port).String()
+}
+
+// MarshalText is [Network.String].
+func (n Network) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
 // A Bytes is a size in bytes, written as "10MB".
 type Bytes int64
 

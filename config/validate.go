@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,13 +27,13 @@ func (c Config) Validate() error {
 	}
 	serves := func(role string) bool { return role == "api" || role == "all" }
 	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // other roles do not listen on this address
-		errs = append(errs, c.validateAddress("listen", c.Listen, "127.0.0.1:8080")...)
+		errs = append(errs, validateAddress("listen", c.Listen, "127.0.0.1:8080", c.Token)...)
 	}
 	errs = append(errs, c.validateClients()...)
 	if c.Health != "" {
-		errs = append(errs, c.validateAddress("health", c.Health, "127.0.0.1:8081")...)
+		errs = append(errs, validateAddress("health", c.Health, "127.0.0.1:8081", c.Token+c.HealthToken)...)
 	}
-	errs = slices.Concat(errs, c.validateNATS(), c.validateCluster(), c.validateEngines())
+	errs = slices.Concat(errs, c.validateTLS(), c.validateNATS(), c.validateCluster(), c.validateEngines())
 	if c.Simulate < 0 || c.Simulate > 62_500 {
 		addError("simulate: %d is not between 0 and 62500 feeds", c.Simulate)
 	}
@@ -56,6 +58,7 @@ func (c Config) Validate() error {
 	if c.WebSubURL != "" && !isBaseURL(c.WebSubURL) {
 		addError("websub-url: %q is not a base URL; write https://HOST", c.WebSubURL.String())
 	}
+	errs = append(errs, c.validateBackup()...)
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
 		addError("trace.to: %q is not a URL; write http://HOST:4318", c.Trace.To.String())
 	}
@@ -65,16 +68,37 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validateAddress returns the errors of a listen address.
-func (c Config) validateAddress(name, address, example string) []error {
+// validateAddress returns the errors of a listen address, with the token that its clients need.
+func validateAddress(name, address, example string, token Secret) []error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return []error{fmt.Errorf("%s: %q is not an address; write HOST:PORT, such as %s", name, address, example)}
 	}
-	if !isLoopback(host) && c.Token == "" {
+	if !isLoopback(host) && token == "" {
 		return []error{fmt.Errorf("%s: %s is not a loopback address; set a token, or listen on 127.0.0.1", name, address)}
 	}
 	return nil
+}
+
+// validateTLS returns the errors of the settings for encrypted connections.
+func (c Config) validateTLS() (errs []error) {
+	t := c.TLS
+	if (t.Cert == "") != (t.Key == "") {
+		errs = append(errs, errors.New("tls.cert, tls.key: must be set together"))
+	}
+	if t.ACMEHost == "" {
+		return errs
+	}
+	if t.Cert+t.Key != "" {
+		errs = append(errs, errors.New("tls.acme-host: cannot be combined with tls.cert and tls.key: use either"))
+	}
+	if !strings.Contains(t.ACMEHost, ".") || strings.ContainsAny(t.ACMEHost, ":/* ") || net.ParseIP(t.ACMEHost) != nil {
+		errs = append(errs, fmt.Errorf("tls.acme-host: %q is not a public host name; write feeds.example.org", t.ACMEHost))
+	}
+	if !isURL(t.ACMEDirectory, "https") {
+		errs = append(errs, fmt.Errorf("tls.acme-directory: %q is not a URL; write https://HOST/directory", t.ACMEDirectory.String()))
+	}
+	return errs
 }
 
 // validateClients returns the errors of the settings for API clients.
@@ -87,8 +111,41 @@ func (c Config) validateClients() (errs []error) {
 	if c.Unique < 0 || c.Unique > 100 {
 		errs = append(errs, fmt.Errorf("unique: %d is no percentage", c.Unique))
 	}
+	if len(c.TrustedProxy) > 0 && c.Token == "" {
+		errs = append(errs, errors.New("trusted-proxy: requires a token: clients behind a proxy are not on this machine; set token"))
+	}
+	for _, network := range c.TrustedProxy {
+		if network.Bits() == 0 {
+			errs = append(errs, fmt.Errorf("trusted-proxy: %v contains every address, so that clients could choose theirs; name the network of the proxy", network))
+		}
+	}
 	if c.RequestsPerClient < 0 || c.RequestsPerClient > 100_000 {
 		errs = append(errs, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
+	}
+	return errs
+}
+
+// validateBackup returns the errors of the settings of scheduled backups.
+func (c Config) validateBackup() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	b := c.Backup
+	if u, err := url.Parse(b.To); b.Remote() && (err != nil || u.Host == "" || u.User != nil || u.RawQuery != "") {
+		addError("backup.to: is not the address of a bucket; write s3://BUCKET or s3://BUCKET/PREFIX")
+	}
+	if b.Every < time.Minute {
+		addError("backup.every: %v is less than 1m", b.Every)
+	}
+	if b.Keep < 1 {
+		addError("backup.keep: %d is less than 1", b.Keep)
+	}
+	if !b.Remote() && (b.S3Endpoint != "" || b.S3Key != "" || b.S3Secret != "") {
+		addError("backup.to: is no bucket, but backup.s3- settings are set; write s3://BUCKET, or remove them")
+	}
+	if b.S3Endpoint != "" && !isBaseURL(b.S3Endpoint) {
+		addError("backup.s3-endpoint: %q is not a base URL; write https://HOST", b.S3Endpoint.String())
+	}
+	if (b.S3Key == "") != (b.S3Secret == "") {
+		addError("backup.s3-key, backup.s3-secret: must be set together")
 	}
 	return errs
 }

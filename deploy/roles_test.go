@@ -34,7 +34,7 @@ import (
 	"feedmesh/subjects"
 )
 
-var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+var loopback = config.Networks("127.0.0.0/8")
 
 // domain returns the value of --nats-domain for a user.
 func domain(user string) string {
@@ -153,7 +153,7 @@ func (c *cluster) env(t *testing.T, user string, store storage.Store, index stor
 	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
 	labels := &classify.Classifier{Rules: classify.ShippedRules(), Spam: spam.Default()}
 	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
-	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 8, Allow: loopback})
+	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 8, Allow: []netip.Prefix{loopback[0].Prefix}})
 	t.Cleanup(client.Close)
 	return &role.Env{Env: &work.Env{
 		Config: settings, Mesh: c.join(t, user), Store: store, Index: index, Fetch: client, Post: client,

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 )
 
 // loopback is allowed in tests, because their servers use it.
-var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+var loopback = config.Networks("127.0.0.0/8", "::1/128")
 
 // settings returns the settings of a node with its own folder and port.
 func settings(dir string) config.Config {

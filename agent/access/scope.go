@@ -12,19 +12,23 @@ type Scope string
 
 // The scopes.
 const (
+	Metrics Scope = "metrics" // readiness and metrics only; part of Read
+
 	Search Scope = "search" // find and read items and stories, and outputs made of them
 	Read   Scope = "read"   // also read feeds, rules, the mesh, statistics
 	Write  Scope = "write"  // also change feeds, items, stories
 	Admin  Scope = "admin"  // also change tokens, rules, quarantine, proxies, the index
 )
 
-// Scopes lists all scopes. Each includes those before it.
+// Scopes lists the scopes that include those before them: all but [Metrics].
 var Scopes = []Scope{Search, Read, Write, Admin}
 
 // IDs of clients without a stored token.
 const (
 	LocalID = "local" // on this machine, where no token is needed
 	OwnerID = "owner" // has the token of the settings
+
+	healthID = "health" // has the token of health checks of the settings
 )
 
 // A Client is an authenticated client.
@@ -36,6 +40,8 @@ type Client struct {
 var (
 	local = Client{ID: LocalID, Name: "this machine", Scopes: Scopes}
 	owner = Client{ID: OwnerID, Name: "the owner", Scopes: Scopes}
+
+	health = Client{ID: healthID, Name: "health checks", Scopes: []Scope{Metrics}}
 )
 
 // Local returns the client on this machine, which has all scopes.
@@ -43,6 +49,9 @@ func Local() Client { return local }
 
 // May reports whether the client has a scope.
 func (c Client) May(needed Scope) bool {
+	if needed == Metrics {
+		return slices.Contains(c.Scopes, Metrics) || c.May(Read)
+	}
 	least := slices.Index(Scopes, needed)
 	return least >= 0 && slices.ContainsFunc(c.Scopes, func(s Scope) bool { return slices.Index(Scopes, s) >= least })
 }

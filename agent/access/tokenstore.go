@@ -20,7 +20,7 @@ var ErrInvalidToken = errors.New("the token is wrong, or was removed")
 // Ages of the cache of the store's tokens. A token that was removed elsewhere is accepted for at most
 // maxStale.
 const (
-	refreshAfter = 5 * time.Second  // age at which the store is read again
+	refreshAfter = 5 * time.Second  // age at which the cache is read from the store again
 	minReload    = time.Second      // minimum interval of reads
 	maxStale     = 10 * time.Second // age at which the cache accepts no token any more
 )
@@ -30,12 +30,12 @@ const (
 	usedInterval = time.Minute     // interval of updates of a token's last use
 )
 
-// A TokenStore checks the owner's token and the tokens of a store, which it caches in memory. Its methods may
-// be called concurrently.
+// A TokenStore checks the tokens of the settings and those of a store, which it caches in memory, and limits wrong
+// guesses. Its methods may be called concurrently.
 type TokenStore struct {
 	tokens   storage.Records
-	owner    [sha256.Size]byte
-	hasOwner bool
+	settings []setting
+	guesses  *guesses
 
 	mu      sync.Mutex
 	cache   map[string]storage.Token // by hash
@@ -44,10 +44,38 @@ type TokenStore struct {
 	err     error // of the last read
 }
 
-// NewTokenStore returns a token store for the tokens of a store, which may be nil, and the owner's token
-// unless that is empty.
-func NewTokenStore(tokens storage.Records, owner string) *TokenStore {
-	return &TokenStore{tokens: tokens, owner: sha256.Sum256([]byte(owner)), hasOwner: owner != ""}
+// A setting is the client of a token of the settings.
+type setting struct {
+	hash   [sha256.Size]byte
+	client Client
+}
+
+// NewTokenStore returns a token store for the tokens of a store, which may be nil, the owner's token, and the token
+// of health checks, unless these are empty.
+func NewTokenStore(tokens storage.Records, ownerToken, healthToken string) *TokenStore {
+	k := &TokenStore{tokens: tokens, guesses: newGuesses()}
+	for _, s := range []struct {
+		secret string
+		client Client
+	}{{ownerToken, owner}, {healthToken, health}} {
+		if s.secret != "" {
+			k.settings = append(k.settings, setting{sha256.Sum256([]byte(s.secret)), s.client})
+		}
+	}
+	return k
+}
+
+// Authenticate is [TokenStore.Check] for a client at an address, which it makes wait while too many wrong secrets
+// come from there or from all addresses together. A right secret is always accepted. The error may also be a
+// [*GuessError]. limited reports that the address has reached its limit with this secret.
+func (k *TokenStore) Authenticate(ctx context.Context, secret, address string) (c Client, limited bool, err error) {
+	if err := k.guesses.delay(ctx, secret, address); err != nil {
+		return Client{}, false, err
+	}
+	if c, err = k.Check(ctx, secret); errors.Is(err, ErrInvalidToken) {
+		limited, err = k.guesses.wrong(address)
+	}
+	return c, limited, err
 }
 
 // Check returns the client of a secret, or [ErrInvalidToken]. Any other error reports that the store can't be
@@ -55,8 +83,10 @@ func NewTokenStore(tokens storage.Records, owner string) *TokenStore {
 // choose hashes.
 func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 	shown := sha256.Sum256([]byte(secret))
-	if subtle.ConstantTimeCompare(shown[:], k.owner[:]) == 1 && k.hasOwner {
-		return owner, nil
+	for _, s := range k.settings {
+		if subtle.ConstantTimeCompare(shown[:], s.hash[:]) == 1 {
+			return s.client, nil
+		}
 	}
 	if k.tokens == nil || !IsGenerated(secret) {
 		return Client{}, ErrInvalidToken

@@ -36,7 +36,7 @@ func (s *counting) ChangeRecord(ctx context.Context, table *storage.Table, chang
 // make creates a token with another TokenStore, as another node does.
 func (s *counting) make(t *testing.T, scopes ...access.Scope) (token storage.Token, secret string) {
 	t.Helper()
-	token, secret, err := access.NewTokenStore(s.Store, "").Create(t.Context(), "phone", scopes, time.Now())
+	token, secret, err := access.NewTokenStore(s.Store, "", "").Create(t.Context(), "phone", scopes, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func right(t *testing.T, k *access.TokenStore, secret, id string) access.Client 
 func TestTokenStore_AcceptsStoredTokensOnly(t *testing.T) {
 	store := &counting{Store: enginetest.Store(t)}
 	token, secret := store.make(t, access.Search, access.Search)
-	k := access.NewTokenStore(store, "s3cret")
+	k := access.NewTokenStore(store, "s3cret", "")
 	if c := right(t, k, secret, token.ID); c.Name != "phone" || len(c.Scopes) != 1 || !c.May(access.Search) || c.May(access.Read) {
 		t.Errorf("got %+v, want a client with scope search", c)
 	}
@@ -72,9 +72,9 @@ func TestTokenStore_AcceptsStoredTokensOnly(t *testing.T) {
 	for _, secret := range []string{"", " ", "s3cre", "s3cret ", "S3CRET", "fm_", secret[:len(secret)-1], strings.ToUpper(secret), secret + "a", token.Hash, token.ID, "fm_" + token.Hash} {
 		wrong(t, k, secret)
 	}
-	wrong(t, access.NewTokenStore(store, ""), "")
-	wrong(t, access.NewTokenStore(nil, "s3cret"), secret)
-	right(t, access.NewTokenStore(nil, "s3cret"), "s3cret", access.OwnerID)
+	wrong(t, access.NewTokenStore(store, "", ""), "")
+	wrong(t, access.NewTokenStore(nil, "s3cret", ""), secret)
+	right(t, access.NewTokenStore(nil, "s3cret", ""), "s3cret", access.OwnerID)
 }
 
 func TestTokenStore_SecretIsRandomAndNotStored(t *testing.T) {
@@ -96,7 +96,7 @@ func TestTokenStore_RemovalTakesEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
-		k := access.NewTokenStore(store, "")
+		k := access.NewTokenStore(store, "", "")
 		right(t, k, secret, token.ID)
 		if err := storage.Tokens(store).Remove(t.Context(), token.ID); err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTokenStore_RemovalTakesEffect(t *testing.T) {
 }
 
 func TestTokenStore_NewTokenWorksImmediately(t *testing.T) {
-	k := access.NewTokenStore(enginetest.Store(t), "")
+	k := access.NewTokenStore(enginetest.Store(t), "", "")
 	wrong(t, k, "fm_nothing")
 	token, secret, err := k.Create(t.Context(), "phone", []access.Scope{access.Read}, time.Now())
 	if err != nil {
@@ -130,7 +130,7 @@ func TestTokenStore_NewTokenWorksImmediately(t *testing.T) {
 func TestTokenStore_CachesWrongTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: enginetest.Store(t)}
-		k := access.NewTokenStore(store, "s3cret")
+		k := access.NewTokenStore(store, "s3cret", "")
 		for i := range 1000 {
 			wrong(t, k, "guess")
 			wrong(t, k, "fm_guess")
@@ -148,7 +148,7 @@ func TestTokenStore_UseWrittenOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
-		k := access.NewTokenStore(store, "")
+		k := access.NewTokenStore(store, "", "")
 		for range 600 { // within 150 seconds
 			right(t, k, secret, token.ID)
 			time.Sleep(250 * time.Millisecond)
@@ -164,7 +164,7 @@ func TestTokenStore_CacheAgeWithoutStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &counting{Store: enginetest.Store(t)}
 		token, secret := store.make(t, access.Read)
-		k := access.NewTokenStore(store, "s3cret")
+		k := access.NewTokenStore(store, "s3cret", "")
 		right(t, k, secret, token.ID)
 		store.away = storage.ErrUnavailable
 		time.Sleep(9 * time.Second)
@@ -184,7 +184,7 @@ func TestTokenStore_CacheAgeWithoutStore(t *testing.T) {
 func TestTokenStore_CancelledRequestIsIsolated(t *testing.T) {
 	store := &counting{Store: enginetest.Store(t)}
 	token, secret := store.make(t, access.Read)
-	k := access.NewTokenStore(store, "")
+	k := access.NewTokenStore(store, "", "")
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if c, err := k.Check(gone, secret); err != nil || c.ID != token.ID {

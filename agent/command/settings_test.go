@@ -14,6 +14,7 @@ import (
 
 	"feedmesh/agent/node"
 	"feedmesh/config"
+	"feedmesh/storage"
 )
 
 // runFlags returns the flags of run that are settings.
@@ -27,9 +28,9 @@ func runFlags(t *testing.T) []*kong.Flag {
 	return nil
 }
 
-// values returns three values of a flag that differ from its default and from each other, if its type has as
-// many.
-func values(t *testing.T, f *kong.Flag) []string {
+// values returns three values of the i-th flag that differ from its default, from each other and from those of other
+// flags, if its type has as many.
+func values(t *testing.T, f *kong.Flag, i int) []string {
 	if f.Enum != "" {
 		var others []string
 		for _, v := range f.EnumSlice() {
@@ -43,17 +44,22 @@ func values(t *testing.T, f *kong.Flag) []string {
 	case bool:
 		return []string{"false", "true", "false"}
 	case int:
-		return []string{"11", "12", "13"}
+		return []string{fmt.Sprint(1000 + i), fmt.Sprint(2000 + i), fmt.Sprint(3000 + i)}
 	case time.Duration:
-		return []string{"73h0m0s", "74h0m0s", "75h0m0s"}
+		d := time.Duration(i) * time.Minute
+		return []string{(100*time.Hour + d).String(), (200*time.Hour + d).String(), (300*time.Hour + d).String()}
 	case config.Bytes:
-		return []string{"1MB", "2MB", "3MB"}
-	case []netip.Prefix:
+		return []string{fmt.Sprintf("%dMB", 1000+i), fmt.Sprintf("%dMB", 2000+i), fmt.Sprintf("%dMB", 3000+i)}
+	case []netip.Prefix, []config.Network:
 		return []string{"10.1.0.0/16", "10.2.0.0/16,10.3.0.0/16", "10.4.0.0/16"}
+	case storage.Keep:
+		return []string{"90d", "1000", "30d,500"}
+	case []config.TagKeep:
+		return []string{"news=30d", "news=90d,1000;a photo=all", "work=100"}
 	case float64:
 		return []string{"0.25", "0.5", "0.75"}
 	case string, config.Secret, []string, config.Address, []config.Address:
-		return []string{"one", "two", "three"}
+		return []string{f.Name + "-1", f.Name + "-2", f.Name + "-3"}
 	}
 	t.Fatalf("the test knows no values of --%s", f.Name)
 	return nil
@@ -69,64 +75,70 @@ func show(v reflect.Value) string {
 		return strings.Join(x, ",")
 	case []config.Address:
 		return strings.Trim(fmt.Sprint(x), "[]")
-	case []netip.Prefix:
+	case []config.TagKeep:
+		tags := make([]string, len(x))
+		for i, t := range x {
+			tags[i] = t.String()
+		}
+		return strings.Join(tags, ";")
+	case []netip.Prefix, []config.Network:
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(x), "[]"), " ", ",")
 	}
 	return fmt.Sprint(v.Interface())
 }
 
-// parsed returns the value of a flag of run after parsing a command line.
-func parsed(t *testing.T, name string, args ...string) string {
+// parsed returns the values of the flags of run after parsing a command line, by name.
+func parsed(t *testing.T, args ...string) map[string]string {
 	t.Helper()
 	k := (&program{}).parser(t.Context(), args)
 	ctx, err := k.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := map[string]string{}
 	for _, f := range ctx.Selected().Flags {
-		if f.Name == name {
-			return show(f.Target)
-		}
+		all[f.Name] = show(f.Target)
 	}
-	t.Fatalf("there is no flag --%s", name)
-	return ""
+	return all
 }
 
+// All settings get a value from each source in one command line: a parser takes long to build.
 func TestSettings_Precedence(t *testing.T) {
 	isolate(t)
-	for i, f := range runFlags(t) {
-		t.Run(f.Name, func(t *testing.T) {
-			if testing.Short() && i%5 > 0 {
-				t.Skip("skipped by -short: one setting of five is enough")
-			}
-			if len(f.Envs) != 1 || f.Envs[0] != "FEEDMESH_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")) {
-				t.Fatalf("it is %v in the environment", f.Envs)
-			}
-			v := values(t, f)
-			file := write(t, "c.toml", f.Name+" = "+quote(v[0]))
-			if got := parsed(t, f.Name, "--config", file); got != v[0] {
-				t.Errorf("a file's value is %q, want %q", got, v[0])
-			}
-			t.Setenv(f.Envs[0], v[1])
-			if got := parsed(t, f.Name); got != v[1] {
-				t.Errorf("the environment's value is %q, want %q", got, v[1])
-			}
-			if got := parsed(t, f.Name, "--config", file); got != v[1] {
-				t.Errorf("with both it is %q, want the environment's %q", got, v[1])
-			}
-			if got := parsed(t, f.Name, "--config", file, "--"+f.Name+"="+v[2]); got != v[2] {
-				t.Errorf("with all three it is %q, want the flag's %q", got, v[2])
-			}
-		})
+	flags := runFlags(t)
+	var lines strings.Builder
+	var args []string
+	for i, f := range flags {
+		v := values(t, f, i)
+		fmt.Fprintf(&lines, "%s = %q\n", f.Name, v[0])
+		args = append(args, "--"+f.Name+"="+v[2])
 	}
+	file := write(t, "c.toml", lines.String())
+	check := func(sources string, want int, args ...string) {
+		t.Helper()
+		got := parsed(t, args...)
+		for i, f := range flags {
+			if v := values(t, f, i); got[f.Name] != v[want] {
+				t.Errorf("--%s: with %s it is %q, want %q", f.Name, sources, got[f.Name], v[want])
+			}
+		}
+	}
+	check("a file", 0, "--config", file)
+	for i, f := range flags {
+		if len(f.Envs) != 1 || f.Envs[0] != "FEEDMESH_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")) {
+			t.Fatalf("--%s is %v in the environment", f.Name, f.Envs)
+		}
+		t.Setenv(f.Envs[0], values(t, f, i)[1])
+	}
+	check("the environment", 1)
+	check("a file and the environment", 1, "--config", file)
+	check("all three", 2, append(args, "--config", file)...)
 }
-
-func quote(s string) string { return `"` + s + `"` }
 
 func TestSettings_FileFromEnvironment(t *testing.T) {
 	isolate(t)
 	t.Setenv("FEEDMESH_CONFIG", write(t, "c.toml", "[crawl]\nparallel = 7\n"))
-	if got := parsed(t, "crawl-parallel"); got != "7" {
+	if got := parsed(t)["crawl-parallel"]; got != "7" {
 		t.Errorf("crawl.parallel is %s, want 7", got)
 	}
 }
@@ -140,8 +152,9 @@ func TestConfig_OutputRoundTrips(t *testing.T) {
 	doWith(t, p, "--config", write(t, "c.toml", first.out)).check(t, 0, "", "")
 	want := config.Default()
 	want.Roles, want.Crawl.Timeout, want.Starter, want.Log.Level = []string{"crawl", "parse"}, 5*time.Second, false, "warn"
-	want.AllowNet = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet, want.CORS = []config.Address{}, []string{}, []string{}, []netip.Prefix{}, []string{} // the file contains empty lists
+	want.AllowNet = config.Networks("10.0.0.0/8")
+	want.NATS, want.Servers.Peers, want.FullText, want.ProxyNet, want.CORS, want.TrustedProxy = []config.Address{}, []string{}, []string{}, []netip.Prefix{}, []string{}, []netip.Prefix{} // the file contains empty lists
+	want.KeepTag = []config.TagKeep{}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

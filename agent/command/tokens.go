@@ -51,7 +51,7 @@ func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
 // largestScope returns the largest allowed scope; it includes all smaller scopes.
 func largestScope(scopes []access.Scope) string {
 	largest := "nothing"
-	for _, scope := range access.Scopes {
+	for _, scope := range append([]access.Scope{access.Metrics}, access.Scopes...) {
 		if (access.Client{Scopes: scopes}).May(scope) {
 			largest = string(scope)
 		}
@@ -62,16 +62,17 @@ func largestScope(scopes []access.Scope) string {
 // A tokensAddCommand creates a token.
 type tokensAddCommand struct {
 	query
-	Scope string `default:"read" enum:"search,read,write,admin" help:"Scope: search (items and stories), read (everything), write (also change feeds, items and stories), admin (everything). Each includes those before it."`
+	Scope string `default:"read" enum:"metrics,search,read,write,admin" help:"Scope: metrics (readiness and metrics only), search (items and stories), read (everything), write (also change feeds, items and stories), admin (everything). Each but search includes those before it."`
 	Name  string `arg:"" help:"Name of the token, such as its device or site."`
 }
 
 // Help implements kong's HelpProvider.
 func (tokensAddCommand) Help() string {
-	return `A token for a reader on a phone, and one for a public page:
+	return `Tokens for a reader on a phone, a public page, and monitoring:
 
     agent tokens add phone
     agent tokens add example.org --scope search
+    agent tokens add prometheus --scope metrics
 
 The secret is printed once and not stored.`
 }

@@ -3,41 +3,61 @@ package node
 import (
 	"net"
 	"net/netip"
-	"slices"
+	"path/filepath"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/secret"
+	"feedmesh/config"
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// openFetch returns the client for feeds, pages and pushes.
-func (p *process) openFetch() *fetch.Client {
-	agent := fetch.Product + "/" + p.options.Version
-	if p.config.Contact != "" {
-		agent += " (+" + p.config.Contact + ")"
+// fetchOptions returns the options of the client for feeds, pages and pushes.
+func fetchOptions(c config.Config, version string) fetch.Options {
+	agent := fetch.Product + "/" + version
+	if c.Contact != "" {
+		agent += " (+" + c.Contact + ")"
 	}
-	client := fetch.New(fetch.Options{
+	networks, services := allowed(c)
+	return fetch.Options{
 		UserAgent:     agent,
-		Timeout:       p.config.Crawl.Timeout,
-		MaxBody:       int64(p.config.Crawl.MaxBody),
+		Timeout:       c.Crawl.Timeout,
+		MaxBody:       int64(c.Crawl.MaxBody),
 		MaxCompressed: subjects.MaxMessage*3/4 - 64<<10, // JSON encodes it as base64
-		Parallel:      p.config.Crawl.Parallel,
-		Allow:         p.allowed(),
-		ProxyAllow:    p.config.ProxyNet,
-		Deny:          ownListeners(p.config.Listen, p.config.Health, p.config.Servers.Listen),
-	})
-	p.closeLater(closer(func() error { client.Close(); return nil }))
-	return client
+		Parallel:      c.Crawl.Parallel,
+		Allow:         networks,
+		AllowPorts:    services,
+		ProxyAllow:    c.ProxyNet,
+		Deny:          ownListeners(c.Listen, c.Health, c.Servers.Listen),
+	}
+}
+
+// openSecrets opens the key file of passwords. One in the data folder is of this agent alone: agents that share a mesh
+// share a file.
+func openSecrets(c config.Config, store storage.Records) *secret.Keys {
+	o := secret.Options{Path: c.SecretKeyFile, Store: store}
+	if o.Path == "" && len(c.NATS) == 0 && c.Servers.Listen == "" {
+		o.Path, o.Create = filepath.Join(c.Data, "secret.key"), true
+	}
+	return secret.Open(o)
 }
 
 // loopback is the network of the simulated hosts.
 var loopback = netip.MustParsePrefix("127.0.0.0/8")
 
-// allowed returns the private networks that feeds may be fetched from.
-func (p *process) allowed() []netip.Prefix {
-	if p.config.Simulate == 0 {
-		return p.config.AllowNet
+// allowed returns the private networks that feeds may be fetched from, and the single ports.
+func allowed(c config.Config) (networks []netip.Prefix, services []netip.AddrPort) {
+	for _, n := range c.AllowNet {
+		if n.Port != 0 {
+			services = append(services, netip.AddrPortFrom(n.Addr(), n.Port))
+		} else {
+			networks = append(networks, n.Prefix)
+		}
 	}
-	return append(slices.Clone(p.config.AllowNet), loopback)
+	if c.Simulate > 0 {
+		networks = append(networks, loopback)
+	}
+	return networks, services
 }
 
 // ownListeners returns the addresses that this process listens on. Feeds are never fetched from them, even if

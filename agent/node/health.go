@@ -113,7 +113,8 @@ func (h *health) serve(p *process, metrics http.Handler) error {
 		return err
 	}
 	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := rest.New(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), Log: p.options.Log}), rest.Options{Metrics: metrics})
+	server := rest.New(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), HealthToken: string(p.config.HealthToken), Log: p.options.Log}),
+		rest.Options{Metrics: metrics, TrustedProxies: p.config.TrustedProxy, TokensOnly: p.config.HealthToken != ""})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- rest.Serve(ctx, l, server.Health(loopback), p.options.Log) }()

@@ -22,6 +22,7 @@ import (
 	"feedmesh/agent/progress"
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/api"
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/work"
 	"feedmesh/config"
 	"feedmesh/embedded"
@@ -102,7 +103,8 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err := engines.open(ctx); err != nil {
 		return err
 	}
-	client := n.openFetch()
+	client := fetch.New(fetchOptions(n.config, n.options.Version))
+	n.closeLater(closer(func() error { client.Close(); return nil }))
 	n.env.Fetch, n.env.Post = client, client
 	n.health.probes = newProbes(&n.process, n.server, n.env)
 	if n.needs(func(r role.Role) bool { return r.Listens }) {

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,7 +34,7 @@ import (
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
-	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.AllowNet = config.Networks("127.0.0.0/8")
 	c.Schedule.HostSpacing = 0 // all feeds of the tests are on one host
 	return c
 }

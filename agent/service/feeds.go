@@ -195,11 +195,12 @@ const retryAdvice = "The error is usually temporary. The feed is retried, with i
 
 // remedies has a remedy for each class of fetch errors and each kind of parse errors.
 var remedies = map[string]remedy{
-	string(fetch.ClassBlocked):  {"The address is in a blocked network", "If it is in your own network, allow it with --allow-net. Otherwise remove the feed."},
+	string(fetch.ClassBlocked):  {"The address is in a blocked network", "If it is in your own network, allow it with --allow-net, which must name ports of other services. Otherwise remove the feed."},
 	string(fetch.ClassAddress):  {"The address is invalid", "Add the correct address and remove this feed."},
 	string(fetch.ClassDNS):      {"The host name does not resolve", "The site may have moved or closed. If the error lasts for weeks, remove the feed."},
 	string(fetch.ClassResolver): {"The DNS lookup failed", "Check the DNS of this machine if other feeds fail as well. " + retryAdvice},
 	string(fetch.ClassProxy):    {"No configured proxy works", "Check the proxies, or choose another proxy in the settings of the feed."},
+	string(fetch.ClassSecret):   {"Its password or that of its proxy can't be opened", "Restore the key file, or enter the password again in its settings."},
 	string(fetch.ClassBotBlock): {"The server blocks automated requests", "Try another user agent or a proxy in its settings, or contact the site."},
 	string(fetch.ClassLogin):    {"The server requires a login", "Set a user and a password in its settings."},
 	string(fetch.ClassConnect):  {"The connection failed", retryAdvice},

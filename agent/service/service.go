@@ -10,10 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
+	"unicode"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/secret"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
@@ -50,13 +53,18 @@ type Deps struct {
 	Store        storage.Store
 	Index        storage.Index
 	Mesh         Mesh
-	Fetcher      Fetcher                                // for feed discovery and fetch tests
-	Checks       func(ctx context.Context) []wire.Check // dependencies of this process and their health
-	Stalled      func() []string                        // work of the mesh that stands still, since when, and what to do; may be nil
-	RuleSetSpecs []RuleSetSpec                          // all rule sets of this program
-	Decider      func() workbench.Decider               // the rules in force in this process
-	Token        string                                 // of the owner, allows everything; empty: requests from this machine are allowed everything
-	Unique       int                                    // percentage from which searches hide results that repeat others; 0: none
+	Secrets      *secret.Keys                                 // seal passwords
+	Fetcher      Fetcher                                      // for feed discovery and fetch tests
+	Checks       func(ctx context.Context) []wire.Check       // dependencies of this process and their health
+	Stalled      func() []string                              // work of the mesh that stands still, since when, and what to do; may be nil
+	DiskSpace    func() error                                 // returns an error if the disk is too full for changes; may be nil
+	MakeBackup   func(context.Context) (wire.Download, error) // of store and schedule; nil: no backups are made
+	BackupState  func() *wire.BackupState                     // of backups; may be nil, and return nil
+	RuleSetSpecs []RuleSetSpec                                // all rule sets of this program
+	Decider      func() workbench.Decider                     // the rules in force in this process
+	Token        string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
+	Unique       int                                          // percentage from which searches hide results that repeat others; 0: none
+	HealthToken  string                                       // of clients that may read readiness and metrics only; optional
 	Version      string
 	Now          func() time.Time
 	Log          *slog.Logger
@@ -79,6 +87,7 @@ type Service struct {
 	Imports    *Imports
 	Proxies    *Proxies
 	Tokens     *Tokens
+	Backups    *Backups
 	Rules      *Rules
 	Trials     *Trials
 	Jobs       *Jobs
@@ -110,7 +119,7 @@ func New(d Deps) *Service {
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	status := &Status{c}
 	return &Service{
-		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token)}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token, d.HealthToken)}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
@@ -125,6 +134,18 @@ func New(d Deps) *Service {
 func (s *Service) Close() {
 	s.Reindexing.end()
 	s.Trials.backtests.end()
+}
+
+// CheckSpace returns an error of [KindFull] if the disk has no space for changes. Who serves changes calls it before
+// them: without space they would fail after a timeout, or half done.
+func (s *Service) CheckSpace() error {
+	if s.DiskSpace == nil {
+		return nil
+	}
+	if err := s.DiskSpace(); err != nil {
+		return errorf(KindFull, "nothing can be changed now, only read: %v", err)
+	}
+	return nil
 }
 
 // convert returns the results of f, an empty list rather than nil, since clients get a list and not null.
@@ -156,6 +177,7 @@ const (
 	KindPrecondition                 // it must state the version that it is based on
 	KindTooLarge                     // its content exceeds a limit
 	KindBusy                         // too many of its kind are running: retry later
+	KindFull                         // the disk has no space for the change
 )
 
 // An Error is a request that can't be done as asked. Its message is for the user who asked.
@@ -197,4 +219,57 @@ func errorf(k Kind, format string, args ...any) *Error {
 // fieldf returns an error in one part of a request.
 func fieldf(at, format string, args ...any) FieldError {
 	return FieldError{At: at, Message: fmt.Sprintf(format, args...)}
+}
+
+// Backups makes backups.
+type Backups struct{ *core }
+
+// Make makes a backup of store and schedule. The caller closes its body.
+func (b *Backups) Make(ctx context.Context, _ wire.None) (wire.Download, error) {
+	if b.MakeBackup == nil {
+		return wire.Download{}, errorf(KindConflict, "this agent makes no backups")
+	}
+	return b.MakeBackup(ctx)
+}
+
+// Tokens answers requests about access tokens.
+type Tokens struct {
+	*core
+	TokenStore *access.TokenStore // checks secrets
+}
+
+// tokenOfStore returns a token as clients see it.
+func tokenOfStore(t storage.Token) wire.Token {
+	scopes := convert(t.Scopes, func(s string) access.Scope { return access.Scope(s) })
+	return wire.Token{ID: t.ID, Name: t.Name, Scopes: scopes, Created: t.Created, Used: t.Used}
+}
+
+// List returns all tokens but the owner's, without their secrets.
+func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
+	all, err := t.TokenStore.Tokens(ctx)
+	if err != nil {
+		return wire.Tokens{}, err
+	}
+	return wire.Tokens{Tokens: convert(all, tokenOfStore)}, nil
+}
+
+// Add creates a token. Its secret is in this answer only.
+func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToken, error) {
+	name := strings.TrimSpace(in.Body.Name)
+	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
+		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
+	}
+	token, secret, err := t.TokenStore.Create(ctx, name, in.Body.Scopes, t.Now())
+	if errors.Is(err, storage.ErrTooMany) {
+		return wire.NewToken{}, errorf(KindConflict, "there are %d tokens, as many as there may be: remove one first", storage.MaxTokens)
+	}
+	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
+}
+
+// Remove removes a token with the read and starred marks of its client.
+func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
+	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
+		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
+	}
+	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)
 }

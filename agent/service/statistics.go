@@ -136,6 +136,9 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 	if s.Stalled != nil {
 		st.Stalled = s.Stalled()
 	}
+	if s.BackupState != nil {
+		st.Backup = s.BackupState()
+	}
 	if p := st.Active[subjects.ScheduleLease].Schedule; p != nil {
 		st.Notices = p.Notices
 	}
@@ -186,7 +189,7 @@ const (
 	maxCachedDays = 400
 )
 
-// activityCache caches the item counts of days, since counting scans all items. One goroutine counts at a time;
+// activityCache caches the item counts of days, since counting scans all items. A lock lets one worker count at a time;
 // concurrent requests wait for the lock and then use its result.
 type activityCache struct {
 	lock    *semaphore.Weighted // a mutex that can be awaited with a context

@@ -86,7 +86,7 @@ type TestedEntry struct {
 // TestFetch fetches a feed and returns each request and answer.
 var TestFetch = Operation[TestFetchRequest, FetchTest]{ID: "test-fetch", Method: "POST", Path: "/api/feeds/test-fetch", Tag: "feeds", Scope: access.Write,
 	Summary:     "Fetch a feed like a crawl and return every detail",
-	Description: "Changes nothing, and requests the whole document. One test at a time for each client.", Errors: []int{400, 404, 422, 429, 503}}
+	Description: "Changes nothing, and requests the whole document. One test at a time for each client.", Errors: []int{400, 404, 409, 422, 429, 503}}
 
 // A ParsedEntry holds the fields of an entry that are compared.
 type ParsedEntry struct {

@@ -58,7 +58,7 @@ var (
 	ListProxies = Operation[None, Proxies]{ID: "list-proxies", Method: "GET", Path: "/api/proxies", Tag: "proxies", Scope: access.Read,
 		Summary: "All proxies, ordered by ID", Errors: []int{503}}
 	SetProxy = Operation[SetProxyRequest, Proxy]{ID: "set-proxy", Method: "PUT", Path: "/api/proxies/{id}", Tag: "proxies", Scope: access.Admin,
-		Summary: "Add a proxy, or change it", Errors: []int{400, 422, 503}}
+		Summary: "Add a proxy, or change it", Errors: []int{400, 409, 422, 503}}
 	RemoveProxy = Operation[ByID, None]{ID: "remove-proxy", Method: "DELETE", Path: "/api/proxies/{id}", Tag: "proxies", Scope: access.Admin,
 		Summary: "Remove a proxy; feeds configured for it use the default routing again", Errors: []int{404, 503}}
 )

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	"feedmesh/agent/access"
 	"feedmesh/subjects"
 )
@@ -18,6 +20,19 @@ type Status struct {
 	Queues   []subjects.Depth          `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
 	Agents   []subjects.Agent          `json:"agents"`
 	Active   map[string]subjects.Lease `json:"active" doc:"Leases of the active single actors, by name."`
+	Backup   *BackupState              `json:"backup,omitempty" doc:"Scheduled backups, if this agent is set to make them, and the last on request, if this agent made one since its start."`
+}
+
+// A BackupState is the state of backups.
+type BackupState struct {
+	To      string    `json:"to" doc:"Folder or bucket of scheduled backups; empty: none are scheduled."`
+	Every   string    `json:"every" doc:"Interval, such as 24h0m0s."`
+	Last    time.Time `json:"last,omitzero" doc:"Time of the newest backup there."`
+	Size    int64     `json:"size,omitempty" doc:"Its size in bytes."`
+	Problem string    `json:"problem,omitempty" doc:"Why backups fail or are missing, and what to do."`
+
+	Requested     time.Time `json:"requested,omitzero" doc:"Time of the last backup on request by this agent since its start."`
+	RequestedSize int64     `json:"requested_size,omitempty" doc:"Its size in bytes."`
 }
 
 // FeedCounts are the numbers of feeds by state.

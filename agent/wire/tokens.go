@@ -10,7 +10,7 @@ import (
 type Token struct {
 	ID      string         `json:"id"`
 	Name    string         `json:"name"`
-	Scopes  []access.Scope `json:"scopes" enum:"search,read,write,admin"`
+	Scopes  []access.Scope `json:"scopes" enum:"metrics,search,read,write,admin"`
 	Created time.Time      `json:"created"`
 	Used    time.Time      `json:"used,omitzero" doc:"When it was used last, within a minute; absent: never."`
 }
@@ -29,7 +29,7 @@ type NewToken struct {
 // A TokenSetting describes a token to create.
 type TokenSetting struct {
 	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
-	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"4" enum:"search,read,write,admin" doc:"Permissions; each scope includes those before it. Tokens for public pages need search only."`
+	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"5" enum:"metrics,search,read,write,admin" doc:"Permissions; each scope includes those before it, but only read includes metrics. Tokens for public pages need search only, of monitoring metrics only."`
 }
 
 // An AddTokenRequest creates a token.

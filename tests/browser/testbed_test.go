@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/netip"
 	"os"
 	"sync"
 	"testing"
@@ -67,7 +66,7 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
-	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.AllowNet = config.Networks("127.0.0.0/8")
 	c.Schedule.HostSpacing = 0 // all feeds are on one host
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)

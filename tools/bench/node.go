@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -47,7 +46,7 @@ func (c *clock) add(d time.Duration) { c.ahead.Add(int64(d)) }
 func settings(dir string) config.Config {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
-	c.AllowNet = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c.AllowNet = config.Networks("127.0.0.0/8")
 	c.Schedule.HostSpacing, c.Schedule.Policy, c.Schedule.Interval = 0, "uniform", 5*time.Minute
 	return c
 }

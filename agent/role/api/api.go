@@ -32,12 +32,13 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
 		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
-		Token:   string(env.Config.Token), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
+		Token:   string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		Unique: env.Config.Unique,
 	})
 	defer answers.Close()
 	server := rest.New(answers, rest.Options{
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
+		TrustedProxies: env.Config.TrustedProxy,
 	})
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, server.Login))))
 	group, ctx := errgroup.WithContext(ctx)

@@ -91,6 +91,10 @@ func (c *console) withHeaders(next *http.ServeMux) http.Handler {
 			})
 			return
 		}
+		if err := c.CheckSpace(); isForm && err != nil {
+			c.showMessage(w, r, statusOf(err), message{Heading: "The disk is full", Text: []string{sentence(err.Error())}, Links: []choice{{Label: "Newest items", URL: "/"}}})
+			return
+		}
 		if strings.HasSuffix(pattern, eventsPath) {
 			next.ServeHTTP(w, r)
 			return

@@ -39,6 +39,14 @@ type meshPage struct {
 	NoTasks    string // message if no tasks are listed; empty if the quarantine is empty
 	Proxies    []proxyRow
 	Retention  *retentionView // nil if it is unknown at the moment
+	Backups    []backupRow
+	Failing    string // why scheduled backups fail, and what to do
+}
+
+// A backupRow is the last backup by schedule or on request.
+type backupRow struct {
+	Made       *timestamp // nil: none yet
+	Size, From string
 }
 
 // A taskRow is a quarantined task.
@@ -81,6 +89,7 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 	} else {
 		main.Problems = append(main.Problems, "Retention cannot be shown at the moment.")
 	}
+	main.Backups, main.Failing = backupsOf(status.Backup, now)
 	proxies, err := c.Proxies.List(r.Context(), wire.None{})
 	if err != nil {
 		main.Problems = append(main.Problems, "The proxies cannot be listed at the moment.")
@@ -93,6 +102,24 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 		main.Proxies = append(main.Proxies, row)
 	}
 	c.render(w, r, http.StatusOK, "mesh", page{Title: "Mesh", Here: meshPath, Scripts: []string{"mesh.js"}, Main: main})
+}
+
+// backupsOf returns the last backups, and why scheduled ones fail. b may be nil.
+func backupsOf(b *wire.BackupState, now time.Time) (rows []backupRow, problem string) {
+	if b == nil {
+		return nil, ""
+	}
+	if b.To != "" {
+		row := backupRow{Made: newTimestamp(b.Last, now), From: "by schedule, in " + b.To}
+		if !b.Last.IsZero() {
+			row.Size = size(b.Size)
+		}
+		rows = append(rows, row)
+	}
+	if !b.Requested.IsZero() {
+		rows = append(rows, backupRow{newTimestamp(b.Requested, now), size(b.RequestedSize), "on request"})
+	}
+	return rows, b.Problem
 }
 
 // showQuarantine adds a page of the quarantine.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -61,6 +62,25 @@ func TestMeshPage_OldPathRedirects(t *testing.T) {
 	r := serve(hostile(t), "GET", "/status")
 	if r.StatusCode != http.StatusMovedPermanently || r.Header.Get("Location") != "/mesh" {
 		t.Errorf("got %d to %q, want 301 to /mesh", r.StatusCode, r.Header.Get("Location"))
+	}
+}
+
+func TestMeshPage_ShowsBackups(t *testing.T) {
+	state := &wire.BackupState{To: "/backups", Last: noon.Add(-time.Hour), Size: 3 << 20, Problem: "since 10:00:00 UTC: backups to /backups fail", Requested: noon.Add(-2 * time.Hour), RequestedSize: 1 << 20}
+	site := newSite(t, func(d *service.Deps) { d.BackupState = func() *wire.BackupState { return state } })
+	text := words(parse(t, body(t, serve(site, "GET", "/mesh"))))
+	for _, want := range []string{"since 10:00:00 UTC: backups to /backups fail", "by schedule, in /backups1 hour ago3.1 MB", "on request2 hours ago1.0 MB"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q: %s", want, text)
+		}
+	}
+	state = &wire.BackupState{To: "/backups"}
+	if text := words(parse(t, body(t, serve(site, "GET", "/mesh")))); !strings.Contains(text, "by schedule, in /backupsnone yet") {
+		t.Errorf("before the first backup: %s", text)
+	}
+	state = nil
+	if text := words(parse(t, body(t, serve(site, "GET", "/mesh")))); strings.Contains(text, "Backups") {
+		t.Errorf("without backups: %s", text)
 	}
 }
 

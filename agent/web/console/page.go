@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -220,4 +221,34 @@ func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pend
 	default:
 		http.Redirect(w, r, next, http.StatusSeeOther)
 	}
+}
+
+// unavailablePolicy is the content security policy of pages without scripts and forms.
+const unavailablePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Unavailable returns a handler that answers browsers with a page of status 503 while nothing else can be served. The
+// page states the reason, a sentence, and loads itself again every five seconds. Other requests are passed to next.
+func Unavailable(reason string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == sheet.Path:
+			sheet.ServeHTTP(w, r)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.Contains(r.Header.Get("Accept"), "text/html"):
+			next.ServeHTTP(w, r)
+			return
+		}
+		var b bytes.Buffer
+		m := message{Heading: "Not available yet", Text: []string{reason + ".", "No data is lost. This page loads itself again every five seconds."}}
+		if err := templates.ExecuteTemplate(&b, "unavailable", m); err != nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", unavailablePolicy)
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write(b.Bytes())
+	})
 }

@@ -23,7 +23,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A Login returns the client with a password. If no client has it, the error is [access.ErrInvalidToken].
+// A Login returns the client with a password. Its errors are those of [access.TokenStore.Authenticate].
 type Login func(r *http.Request, password string) (access.Client, error)
 
 const (

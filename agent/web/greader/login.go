@@ -2,8 +2,10 @@ package greader
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"feedmesh/agent/access"
 )
@@ -12,7 +14,11 @@ import (
 // revoked at any time, and no session is stored.
 func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) error {
 	client, err := s.clientOf(r, p.Get("Passwd"))
+	var guess *access.GuessError
 	switch {
+	case errors.As(err, &guess):
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(guess.Wait.Seconds()))))
+		return &requestError{http.StatusTooManyRequests, "Error=BadAuthentication: " + guess.Error()}
 	case errors.Is(err, access.ErrInvalidToken):
 		return &requestError{http.StatusUnauthorized, "Error=BadAuthentication"}
 	case err != nil:

@@ -30,6 +30,7 @@ var kindStatus = map[service.Kind]int{
 	service.KindPrecondition: http.StatusPreconditionRequired,
 	service.KindTooLarge:     http.StatusRequestEntityTooLarge,
 	service.KindBusy:         http.StatusTooManyRequests,
+	service.KindFull:         http.StatusInsufficientStorage,
 }
 
 // StatusOf returns the HTTP status of a kind of errors.

@@ -56,3 +56,21 @@ func (g *guard) isPublic(pattern string) bool {
 func allows(origins []string, origin string) bool {
 	return origin != "" && (slices.Contains(origins, "*") || slices.Contains(origins, origin))
 }
+
+// isCrossSite reports whether a page of another site made the request and did not navigate to it. A link to a page
+// of ours is no such request; an image, script or frame of another site is. Browsers without Sec-Fetch-Site send
+// Origin with the requests of scripts. Another port of this machine is another site.
+//
+// Source: W3C Fetch Metadata Request Headers.
+func isCrossSite(r *http.Request) bool {
+	mode, to := r.Header.Get("Sec-Fetch-Mode"), r.Header.Get("Sec-Fetch-Dest")
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "":
+		origin := r.Header.Get("Origin")
+		_, host, _ := strings.Cut(origin, "://")
+		return origin != "" && host != r.Host
+	case "none", "same-origin":
+		return false
+	}
+	return mode != "" && mode != "navigate" || to != "" && to != "document"
+}

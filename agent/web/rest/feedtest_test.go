@@ -89,7 +89,7 @@ func TestTestFetch_ReportsProblem(t *testing.T) {
 	w := newTestbed(t)
 	for address, class := range map[string]string{
 		site.URL + "/": "web page", site.URL + "/nothing": "http 4xx", "http://10.0.0.1/": "blocked", "http://169.254.169.254/latest": "blocked",
-		"file:///etc/passwd": "address", "http://[::1]:22/": "blocked", "http://127.0.0.1:1/": "connect",
+		"file:///etc/passwd": "address", "http://[::1]:22/": "blocked", "http://127.0.0.1:2/": "connect",
 	} {
 		told, _ := w.tested(t, `{"url":"`+address+`"}`)
 		if told.Problem == nil || told.Problem.Class != class || told.Problem.Advice == "" || told.Error == "" || told.Entries != 0 {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/service/servicetest"
 	"feedmesh/agent/web"
+	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -50,6 +52,9 @@ func newTestbed(t *testing.T, change ...func(*setup)) *testbed {
 	w := &testbed{feed: storage.FeedID(feedURL)}
 	w.Testbed = servicetest.New(t, func() time.Time { return now }, func(d *service.Deps) {
 		s.Deps = *d
+		s.MakeBackup = func(context.Context) (wire.Download, error) {
+			return wire.Download{Name: "feedmesh-1.db", Type: wire.MakeBackup.Type, Size: 6, Body: io.NopCloser(strings.NewReader("backup"))}, nil
+		}
 		for _, f := range change {
 			f(&s)
 		}

@@ -1,28 +1,20 @@
 package rest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/output"
 )
 
-// A guard authenticates and authorizes every request: a token must have the needed scope. Without a token in
-// the settings, requests from this machine are allowed, if they use its own name as the host: otherwise a web
-// page could let its own name resolve to this machine and read everything (DNS rebinding).
+// A guard authenticates and authorizes every request: a token must have the needed scope. Without a token in the
+// settings, requests from this machine are allowed: see [access.CheckLocal].
 type guard struct {
 	server *Server
 	mux    *http.ServeMux
@@ -33,7 +25,7 @@ type guard struct {
 // guarded returns the mux behind a guard. scopes are the scopes of its operations.
 func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) http.Handler {
 	cross := http.NewCrossOriginProtection()
-	cross.SetDenyHandler(deny(http.StatusForbidden, "the request comes from a page of another site"))
+	cross.SetDenyHandler(otherSite)
 	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(idempotent(s.Idempotency, withETag(mux)))}
 }
 
@@ -45,20 +37,27 @@ const (
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Frame-Options", "DENY")
-	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages replace this
+	g.server.secureHeaders(header)
 	_, pattern := g.mux.Handler(r)
-	switch {
-	case r.URL.Path == livePath && pathOf(pattern) == livePath:
+	if r.URL.Path == livePath && pathOf(pattern) == livePath {
 		g.next.ServeHTTP(w, r)
 		return
-	case r.URL.Path == loginPath && pathOf(pattern) != "/": // otherwise the console's pages serve the path
-		g.login(w, r)
+	}
+	r, err := g.server.TrustedProxies.Resolve(r)
+	if err != nil {
+		untrusted(err).ServeHTTP(w, r)
 		return
 	}
 	if g.allowOrigin(w, r, pattern) {
+		return
+	}
+	if g.server.isOpen() && header.Get("Access-Control-Allow-Origin") == "" && isCrossSite(r) {
+		otherSite.ServeHTTP(w, r)
+		return
+	}
+	if r.URL.Path == loginPath && pathOf(pattern) != "/" { // otherwise the console's pages serve the path
+		boundBody(w, r, loginPath)
+		g.next.ServeHTTP(w, r)
 		return
 	}
 	needed := g.requiredScope(r, pattern)
@@ -79,6 +78,19 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r.WithContext(access.With(r.Context(), client)))
 }
 
+// secureHeaders sets the headers of all answers.
+func (s *Server) secureHeaders(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")                           // requests of allowed origins use CORS, which it does not concern
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages replace this
+	if s.HSTS {
+		header.Set("Strict-Transport-Security", hsts)
+	}
+}
+
 // clientOf returns the client of a request, and the request without the token in its address, where outputs
 // accept one.
 func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.Request, *denial) {
@@ -91,7 +103,7 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 	client, decided, err := g.server.localClient(r, secret)
 	switch {
 	case err != nil:
-		return client, r, &denial{status: http.StatusForbidden, detail: "without a configured token, requests are accepted only from this machine, under the name localhost"}
+		return client, r, &denial{status: http.StatusForbidden, detail: err.Error()}
 	case decided:
 		return client, r, nil
 	case !shown:
@@ -104,64 +116,66 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 	return client, r, denied
 }
 
-// checkToken returns the client of a secret. After too many wrong secrets of an address, guessable secrets
-// from it are rejected without a check.
+// checkToken returns the client of a secret.
 func (g *guard) checkToken(r *http.Request, secret string) (access.Client, *denial) {
-	s := g.server
-	address := access.Address(r)
-	if q := s.failedLogins.Peek(address); !q.OK && access.IsGuessable(secret) {
-		return access.Client{}, tooManyRequests("too many wrong tokens came from this address", q.Wait)
-	}
-	client, err := s.Tokens.TokenStore.Check(r.Context(), secret)
+	client, err := g.server.authenticate(r, secret)
+	var guess *access.GuessError
 	switch {
+	case errors.As(err, &guess):
+		return client, tooManyRequests("too many wrong tokens came from this address", guess.Wait)
 	case errors.Is(err, access.ErrInvalidToken):
-		if q := s.failedLogins.Take(address); !q.OK {
-			return client, tooManyRequests("too many wrong tokens came from this address", q.Wait)
-		}
 		return client, unauthorized()
 	case err != nil:
-		s.Log.Warn("token read failed", "err", err)
 		return client, &denial{status: http.StatusServiceUnavailable, detail: "the tokens can't be read: " + err.Error()}
 	}
 	return client, nil
 }
 
-// localClient decides a request to a node without a configured token, unless its secret is a generated token:
-// it returns the local client, or [access.ErrInvalidToken] if the request is not from this machine. The secret
-// is not checked: a proxy in front may require its own password and pass it on.
-func (s *Server) localClient(r *http.Request, secret string) (client access.Client, decided bool, err error) {
-	switch {
-	case s.Token != "" || access.IsGenerated(secret):
-		return access.Client{}, false, nil
-	case isLocal(r.Host):
-		return access.Local(), true, nil
+// authenticate returns the client of a secret. Its errors are those of [access.TokenStore.Authenticate].
+func (s *Server) authenticate(r *http.Request, secret string) (access.Client, error) {
+	address := access.Address(r)
+	client, limited, err := s.Tokens.TokenStore.Authenticate(r.Context(), secret, address)
+	if limited {
+		s.Log.Warn("too many wrong tokens from one address", "address", address)
 	}
-	return access.Client{}, true, access.ErrInvalidToken
+	if err != nil && !errors.Is(err, access.ErrInvalidToken) && !errors.As(err, new(*access.GuessError)) && r.Context().Err() == nil {
+		s.Log.Warn("token read failed", "err", err)
+	}
+	return client, err
 }
 
-// Login returns the client that logs in with a password, which is a token, or [access.ErrInvalidToken]. The
-// guard limits the attempts.
+// isOpen reports whether clients on this machine need no token.
+func (s *Server) isOpen() bool { return s.Token == "" && !s.TokensOnly }
+
+// localClient decides a request to a node without a configured token, unless its secret is a generated token:
+// it returns the local client, or the reason why the request needs a token, wrapping [access.ErrInvalidToken]. The
+// secret is not checked: a client may send a password that is meant for others.
+func (s *Server) localClient(r *http.Request, secret string) (client access.Client, decided bool, err error) {
+	if !s.isOpen() || access.IsGenerated(secret) {
+		return access.Client{}, false, nil
+	}
+	if err := access.CheckLocal(r); err != nil {
+		return access.Client{}, true, notLocal{err}
+	}
+	return access.Local(), true, nil
+}
+
+// A notLocal is the reason why a request needs a token.
+type notLocal struct{ reason error }
+
+func (e notLocal) Error() string {
+	return fmt.Sprintf("without a configured token, requests are accepted only from this machine, under the name localhost, without a proxy; this is not such a request: %v. Set --token, and --trusted-proxy for a proxy", e.reason)
+}
+
+func (notLocal) Unwrap() error { return access.ErrInvalidToken }
+
+// Login returns the client that logs in with a password, which is a token. Its errors are those of
+// [access.TokenStore.Authenticate].
 func (s *Server) Login(r *http.Request, password string) (access.Client, error) {
 	if client, decided, err := s.localClient(r, password); decided {
 		return client, err
 	}
-	return s.Tokens.TokenStore.Check(r.Context(), password)
-}
-
-// login serves the login of readers, unless its address sent too many wrong passwords. The handler's status
-// shows which are wrong.
-func (g *guard) login(w http.ResponseWriter, r *http.Request) {
-	address := access.Address(r)
-	if q := g.server.failedLogins.Peek(address); !q.OK {
-		tooManyRequests("too many wrong passwords came from this address", q.Wait).ServeHTTP(w, r)
-		return
-	}
-	seen := &statusWriter{ResponseWriter: w}
-	boundBody(w, r, loginPath)
-	g.next.ServeHTTP(seen, r)
-	if seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden {
-		g.server.failedLogins.Take(address)
-	}
+	return s.authenticate(r, password)
 }
 
 // limit counts a request, and returns how long its client must wait. Local requests without a token are not
@@ -210,60 +224,3 @@ func tokenOf(r *http.Request) (token string, without *http.Request) {
 	without.RequestURI = without.URL.RequestURI()
 	return token, without
 }
-
-func isLocal(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.IsLoopback()
-}
-
-// A denial is the response to a rejected request.
-type denial struct {
-	status int
-	detail string
-	header http.Header
-}
-
-func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	maps.Copy(w.Header(), d.header)
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Cache-Control", "no-store") // the next request may be allowed
-	w.WriteHeader(d.status)
-	json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(d.status), Status: d.status, Detail: d.detail})
-}
-
-func deny(status int, why string) http.Handler { return &denial{status: status, detail: why} }
-
-// unauthorized rejects a missing or wrong token.
-func unauthorized() *denial {
-	return &denial{status: http.StatusUnauthorized, detail: "a token is required: send Authorization: Bearer TOKEN, or the token as the password of any user",
-		header: http.Header{"Www-Authenticate": {`Basic realm="feedmesh", charset="UTF-8"`}}}
-}
-
-// tooManyRequests rejects a request over a limit, with Retry-After.
-func tooManyRequests(why string, wait time.Duration) *denial {
-	n := seconds(wait)
-	return &denial{status: http.StatusTooManyRequests, detail: fmt.Sprintf("%s: wait %d s", why, n), header: http.Header{"Retry-After": {strconv.Itoa(n)}}}
-}
-
-// A statusWriter records the status of a response.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap is for [http.ResponseController].
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

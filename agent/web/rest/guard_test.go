@@ -115,6 +115,7 @@ func TestGuard_SecurityHeaders(t *testing.T) {
 		for _, a := range all {
 			for name, want := range map[string]string{
 				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+				"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Strict-Transport-Security": "",
 				"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 			} {
 				if got := a.Header.Get(name); got != want {

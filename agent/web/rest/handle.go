@@ -28,7 +28,13 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
 		described := describe(o)
 		answer := func(ctx context.Context, in *In) (Out, error) {
-			out, err := serve(ctx, *in)
+			out, err := *new(Out), error(nil)
+			if needsSpace(o.Method, o.Scope) {
+				err = s.CheckSpace()
+			}
+			if err == nil {
+				out, err = serve(ctx, *in)
+			}
 			if err != nil {
 				err = problem.Of(err, s.Log)
 			}
@@ -69,6 +75,11 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 			})
 		}
 	}}
+}
+
+// needsSpace reports whether an operation needs space on the disk. A removal is attempted without, since it may free some.
+func needsSpace(method string, scope access.Scope) bool {
+	return method != http.MethodGet && method != http.MethodDelete && (scope == access.Write || scope == access.Admin)
 }
 
 type jsonAnswer[T any] struct {
@@ -114,6 +125,9 @@ func describe[In, Out any](o wire.Operation[In, Out]) huma.Operation {
 	}
 	if o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch { // these have bodies
 		d.Errors = append(d.Errors, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if needsSpace(o.Method, o.Scope) {
+		d.Errors = append(d.Errors, http.StatusInsufficientStorage)
 	}
 	if _, none := any(*new(Out)).(wire.None); none && o.Status == 0 {
 		d.DefaultStatus = http.StatusNoContent

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strconv"
 	"time"
 )
 
@@ -46,6 +47,35 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(map[string]any{"ready": status == http.StatusOK, "checks": checks})
+}
+
+// retryUnavailable is the delay before a retry of a request that [Server.Unavailable] answered.
+const retryUnavailable = 5 * time.Second
+
+// Unavailable returns the handler of a process whose API does not run yet, or no longer: /livez, /readyz and /metrics
+// as [Server.Health], and status 503 with Retry-After for all other requests. reason returns the sentence of these
+// answers; it is called with details only for clients that may read /readyz. pages answers browsers, and passes other
+// requests to next.
+func (s *Server) Unavailable(reason func(details bool) string, pages func(reason string, next http.Handler) http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	s.healthRoutes(mux)
+	operational := &guard{server: s, mux: mux, next: mux}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			operational.ServeHTTP(w, r)
+			return
+		}
+		s.secureHeaders(w.Header())
+		r, err := s.TrustedProxies.Resolve(r)
+		if err != nil {
+			untrusted(err).ServeHTTP(w, r)
+			return
+		}
+		_, _, denied := operational.clientOf(r, "")
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(retryUnavailable)))
+		text := reason(denied == nil)
+		pages(text, deny(http.StatusServiceUnavailable, text)).ServeHTTP(w, r)
+	})
 }
 
 // Serve serves h on l until ctx ends. Then it waits up to ten seconds for running requests.

@@ -80,35 +80,30 @@ func TestGuard_TokenInURLRequiresSearchScope(t *testing.T) {
 	}
 }
 
+// One client that guesses passwords does not lock out others, even at its own address.
 func TestRateLimit_FailedLogins(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t, withOwner)
-	web := w.serve(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if _, err := w.server.Tokens.TokenStore.Check(r.Context(), r.PostFormValue("Passwd")); err != nil {
-			out.WriteHeader(http.StatusUnauthorized)
-		}
-	}), "POST "+loginPath)
 	login := func(password string) int {
-		r, _ := http.NewRequestWithContext(t.Context(), "POST", web.URL+loginPath, strings.NewReader("Passwd="+password))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		resp, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return resp.StatusCode
+		return w.request(t, "POST", loginPath, "Passwd="+password, "Content-Type", "application/x-www-form-urlencoded").StatusCode
 	}
-	for range 3 * wrongTokens {
+	for range 3 * access.WrongTokens {
 		if got := login("s3cret"); got != 200 {
 			t.Fatalf("a right password: got %d, want 200", got)
 		}
 	}
-	for range wrongTokens {
+	for range access.WrongTokens {
 		if got := login("guess"); got != 401 {
 			t.Fatalf("a wrong password: got %d, want 401", got)
 		}
 	}
 	if got := login("guess"); got != http.StatusTooManyRequests {
-		t.Errorf("after %d wrong passwords: got %d, want 429", wrongTokens, got)
+		t.Errorf("after %d wrong passwords: got %d, want 429", access.WrongTokens, got)
+	}
+	if got := login("s3cret"); got != 200 {
+		t.Errorf("a right password after wrong passwords: got %d, want 200", got)
+	}
+	if got := login(w.secret(t, access.Read)); got != 200 {
+		t.Errorf("a token after wrong passwords: got %d, want 200", got)
 	}
 }

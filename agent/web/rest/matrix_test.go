@@ -19,7 +19,7 @@ type guardedOperation struct {
 func (w *testbed) everybody(t *testing.T) map[access.Scope]string {
 	t.Helper()
 	secrets := map[access.Scope]string{}
-	for _, scope := range access.Scopes {
+	for _, scope := range append([]access.Scope{access.Metrics}, access.Scopes...) {
 		secrets[scope] = "Bearer " + w.secret(t, scope)
 	}
 	return secrets
@@ -109,7 +109,7 @@ func TestScopes_Pages(t *testing.T) {
 		{"POST", "/feeds", access.Write}, {"POST", "/items/x/spam", access.Write}, {"POST", "/stories/x/split", access.Write}, {"DELETE", "/feeds/x", access.Write},
 		{"POST", "/rules/classify", access.Admin}, {"POST", "/mesh/quarantine/3/replay", access.Admin},
 		{"POST", "/%72ules/classify", access.Admin}, {"POST", "/rules", access.Admin},
-		{"GET", "/metrics", access.Read}, {"GET", "/readyz", access.Read}, {"GET", "/openapi.json", access.Search}, {"GET", "/openapi.yaml", access.Search},
+		{"GET", "/metrics", access.Metrics}, {"GET", "/readyz", access.Metrics}, {"GET", "/openapi.json", access.Search}, {"GET", "/openapi.yaml", access.Search},
 		{"GET", "/api/nothing", access.Search}, {"PUT", "/api/feeds", access.Search}, // says no more than the description
 		{"GET", "/accounts/ClientLogin/x", access.Read},
 	} {

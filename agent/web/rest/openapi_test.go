@@ -315,6 +315,12 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"suggest", "", "", "", 200},
 		{"list-similar", w.item, "?limit=3", "", 200},
 		{"get-statistics", "", "?days=7&zone=Europe/Berlin", "", 200},
+		{"get-retention", "", "", "", 200},
+		{"try-retention", "", "?keep=90d", "", 200},
+		{"try-retention", "", "?keep=7d,1&feed=" + w.feed, "", 200},
+		{"try-retention", "", "?keep=90d&feed=none", "", 404},
+		{"try-retention", "", "?keep=3d", "", 422},
+		{"try-retention", "", "", "", 422},
 		{"save-search", "go", "", `{"title":"Go","query":"q=go&category=software"}`, 200},
 		{"get-search", "go", "", "", 200},
 		{"list-searches", "", "", "", 200},
@@ -487,6 +493,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
+		{"make-backup", "", "", "", 200},
 		{"remove-feed", w.feed, "", "", 204},
 	} {
 		at, is := where[c.id]
@@ -537,13 +544,15 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 		switch id {
 		case "add-feeds":
 			body = `{"urls":["https://d.example/"]}`
-		case "export-feeds", "search", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "report-import", "cancel-import", "list-proxies", "discover-feeds", "test-fetch",
+		case "export-feeds", "search", "get-retention", "try-retention", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "report-import", "cancel-import", "list-proxies", "discover-feeds", "test-fetch",
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item":
 			continue // need no mesh
-		case "list-tokens", "add-token", "remove-token", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar":
+		case "list-tokens", "add-token", "remove-token", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh
+		case "list-feeds":
+			continue // see TestFeeds_ListedWithoutSchedule
 		case "split-story", "join-stories", "repeat-item", "differ-item":
 			continue // see TestStoryEdits_PublishError
 		case "report-spam", "release-spam", "label-item", "unlabel-item":

@@ -57,7 +57,8 @@ func TestOutputs_SearchAsFeed(t *testing.T) {
 			t.Errorf("there is no %s in %s", want, a.body)
 		}
 	}
-	if got := w.request(t, "GET", "/outputs/search.rss", "", "X-Forwarded-Proto", "https").body; !strings.Contains(got, "https://"+strings.TrimPrefix(w.URL, "http://")+"/outputs/search.rss") {
+	proxied := newTestbed(t, withOwner, func(d *setup) { d.TrustedProxies = loopbackProxies })
+	if got := proxied.request(t, "GET", "/outputs/search.rss", "", "X-Forwarded-Proto", "https", "Authorization", "Bearer s3cret").body; !strings.Contains(got, "https://"+strings.TrimPrefix(proxied.URL, "http://")+"/outputs/search.rss") {
 		t.Errorf("behind TLS it is at %s", got)
 	}
 }

@@ -21,7 +21,14 @@ type Options struct {
 	Idempotency IdempotencyStore // responses for repeated requests; nil: requests with an Idempotency-Key are refused
 
 	RequestsPerClient int // a second; 0: unlimited
+
+	TrustedProxies access.Proxies // reverse proxies that state the address of the client
+	TokensOnly     bool           // requests from this machine need a token too
+	HSTS           bool           // browsers use TLS only for this host from now on
 }
+
+// hsts is the value of Strict-Transport-Security: for 30 days, without subdomains, which may be other servers.
+const hsts = "max-age=2592000"
 
 // A Server serves the requests of a service over HTTP. Its methods may be called concurrently.
 type Server struct {
@@ -29,19 +36,15 @@ type Server struct {
 	Options
 
 	requestLimiter *access.Limiter // by client
-	failedLogins   *access.Limiter // failed authentications, by address
 }
 
 // New returns a server of a service.
 func New(s *service.Service, o Options) *Server {
 	return &Server{
-		Service: s, Options: o, failedLogins: access.NewLimiter(wrongTokens/60., wrongTokens),
+		Service: s, Options: o,
 		requestLimiter: access.NewLimiter(float64(o.RequestsPerClient), burst*o.RequestsPerClient),
 	}
 }
-
-// wrongTokens is the number of wrong tokens accepted from one address a minute.
-const wrongTokens = 10
 
 // Handler returns the API and the other handlers, which are mounted at their paths. The same guard protects all.
 func (s *Server) Handler(mounts map[string]http.Handler) http.Handler {

@@ -32,6 +32,8 @@ func (s *Server) routes() []route {
 		handle(wire.TryRetention, s.Retention.Try),
 		eventsRoute(),
 
+		handleDownload(wire.MakeBackup, s.Backups.Make),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

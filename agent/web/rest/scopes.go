@@ -20,8 +20,8 @@ var prefixScopes = []struct {
 	{"/schemas/", access.Search},
 	{output.Path, access.Search},
 	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
-	{"/readyz", access.Read},
-	{"/metrics", access.Read},
+	{"/readyz", access.Metrics},
+	{"/metrics", access.Metrics},
 	{"/debug/", access.Admin},
 }
 

@@ -24,6 +24,7 @@ const (
 	ClassDNS      Class = "dns"      // the host name does not exist
 	ClassResolver Class = "resolver" // the resolver failed, so that the host name may exist
 	ClassProxy    Class = "proxy"    // none of the feed's proxies works
+	ClassSecret   Class = "secret"   // a sealed password can't be opened, so that nothing was requested
 	ClassBotBlock Class = "bot wall" // the host requires a human visitor
 	ClassLogin    Class = "login"    // the host requires a login
 	ClassConnect  Class = "connect"  // no connection to the host

@@ -30,6 +30,7 @@ var blockedPorts = []uint16{1, 7, 9, 13, 19, 21, 22, 23, 25, 53, 110, 111, 119, 
 type guard struct {
 	public  *ssrf.Guardian
 	allowed []netip.Prefix
+	ports   []netip.AddrPort
 	denied  []netip.AddrPort
 	hint    string // setting that would allow a private address, with %s for its network
 }
@@ -39,6 +40,7 @@ func newGuard(o Options) *guard {
 	return &guard{
 		public:  ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azureHostAgent)),
 		allowed: o.Allow,
+		ports:   o.AllowPorts,
 		denied:  o.Deny,
 		hint:    "allow it with --allow-net %s",
 	}
@@ -71,11 +73,18 @@ func (g *guard) check(addr netip.AddrPort) error {
 	if g.isOwnListener(netip.AddrPortFrom(plain, addr.Port())) {
 		return fmt.Errorf("%w: this program listens at %s", ErrBlocked, addr)
 	}
-	if slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(plain) }) {
+	if slices.Contains(g.ports, netip.AddrPortFrom(plain, addr.Port())) {
 		return nil
 	}
+	private := slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(plain) })
 	if slices.Contains(blockedPorts, addr.Port()) {
+		if private {
+			return fmt.Errorf("%w: port %d is not allowed; allow it with --allow-net %s", ErrBlocked, addr.Port(), netip.AddrPortFrom(plain, addr.Port()))
+		}
 		return fmt.Errorf("%w: port %d is not allowed", ErrBlocked, addr.Port())
+	}
+	if private {
+		return nil
 	}
 	if err := g.public.SafeAddr(addr.Addr()); err != nil {
 		network := netip.PrefixFrom(plain, plain.BitLen())

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -110,6 +111,32 @@ func TestGuard_AllowsOnlyTheConfiguredNetwork(t *testing.T) {
 			if err := g.control(network(a), netip.AddrPortFrom(a, 8080).String(), nil); !errors.Is(err, ErrBlocked) {
 				t.Errorf("%s allowed: %s: got %v, want ErrBlocked", c.allow, s, err)
 			}
+		}
+	}
+}
+
+// A network is allowed for feeds: its databases and mail servers are not.
+func TestGuard_AllowedNetworkKeepsPortsBlocked(t *testing.T) {
+	t.Parallel()
+	g := newGuard(Options{
+		Allow:      []netip.Prefix{netip.MustParsePrefix("192.168.1.0/24"), netip.MustParsePrefix("fd00::/8")},
+		AllowPorts: []netip.AddrPort{netip.MustParseAddrPort("192.168.1.5:5432"), netip.MustParseAddrPort("10.0.0.1:8080")},
+	})
+	for _, port := range blockedPorts {
+		for _, host := range []string{"192.168.1.6", "::ffff:192.168.1.6", "fd00::1"} {
+			a := netip.AddrPortFrom(netip.MustParseAddr(host), port)
+			err := g.control(network(a.Addr()), a.String(), nil)
+			if !errors.Is(err, ErrBlocked) || !strings.Contains(err.Error(), fmt.Sprintf("--allow-net %s", netip.AddrPortFrom(a.Addr().Unmap(), port))) {
+				t.Errorf("%s: got %v, want it blocked, with the setting that allows it", a, err)
+			}
+		}
+	}
+	for addr, want := range map[string]bool{
+		"192.168.1.5:5432": true, "[::ffff:192.168.1.5]:5432": true, "192.168.1.5:6379": false, "192.168.1.5:80": true, "192.168.1.6:8080": true,
+		"10.0.0.1:8080": true, "10.0.0.1:80": false, "10.0.0.2:8080": false,
+	} {
+		if err := g.check(netip.MustParseAddrPort(addr)); (err == nil) != want {
+			t.Errorf("%s: got %v, want allowed: %v", addr, err, want)
 		}
 	}
 }

@@ -12,7 +12,8 @@ type Options struct {
 	MaxBody       int64            // limit of a document, in bytes, decompressed
 	MaxCompressed int64            // limit of a document, in bytes, as gzip
 	Parallel      int              // number of concurrent fetches; sizes the pool of idle connections
-	Allow         []netip.Prefix   // private networks that may be fetched from
+	Allow         []netip.Prefix   // private networks that may be fetched from, at ports that serve web content
+	AllowPorts    []netip.AddrPort // addresses with a port that may be fetched from, whatever the address and the port are
 	ProxyAllow    []netip.Prefix   // private networks that proxies may be in, in addition to Allow
 	Deny          []netip.AddrPort // our own listeners, never fetched from; 0.0.0.0 and :: match every address of this machine
 }

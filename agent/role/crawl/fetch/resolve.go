@@ -17,7 +17,7 @@ import (
 
 const (
 	maxCachedNames = 16 << 10  // cached answers, two for each name
-	maxNameAge     = time.Hour // upper bound of an answer's TTL
+	maxNameAge     = time.Hour // upper bound of an answer's TTL in the cache
 )
 
 // cachingResolver returns a resolver that caches answers for their TTL, at most maxNameAge. A shorter cache

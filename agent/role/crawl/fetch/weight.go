@@ -11,13 +11,13 @@ const (
 
 // Weight returns how much a failure counts towards disabling a feed: 1 for permanent failures, 0.5 for
 // failures that a person at either end may repair, 0.25 for temporary failures, and 0 for failures of our own
-// proxies. status is the HTTP status, 0 without a response.
+// proxies and keys. status is the HTTP status, 0 without a response.
 //
 // Source: Media Cloud's rss-fetcher, fetcher/tasks.py, which counts hard, soft and temporary failures by
 // these numbers.
 func Weight(class Class, status int) float64 {
 	switch class {
-	case ClassProxy:
+	case ClassProxy, ClassSecret:
 		return 0
 	case ClassTimeout, ClassReset, ClassConnect, ClassResolver, ClassServer:
 		return temporary
