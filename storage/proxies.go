@@ -8,7 +8,7 @@ import (
 // A Proxy is a route to hosts that reject direct requests.
 type Proxy struct {
 	ID     string    `json:"id"`
-	URL    string    `json:"url"`              // http, https or socks5; a password is stored in plain text, readable by everyone with access to the store
+	URL    string    `json:"url"`              // http, https or socks5; its password is sealed, except in a mesh without a key
 	Hosts  []string  `json:"hosts,omitempty"`  // domain suffixes it serves, such as "example.org"; empty: any host that needs a proxy
 	Always bool      `json:"always,omitempty"` // used from the first request to its hosts, not only after a rejected request
 	Added  time.Time `json:"added"`

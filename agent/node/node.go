@@ -103,6 +103,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err := engines.open(ctx); err != nil {
 		return err
 	}
+	n.env.Secrets = openSecrets(n.config, n.env.Store)
 	client := fetch.New(fetchOptions(n.config, n.options.Version))
 	n.closeLater(closer(func() error { client.Close(); return nil }))
 	n.env.Fetch, n.env.Post = client, client

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/secret"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -40,7 +41,11 @@ func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, err
 	if len(problems) > 0 {
 		return wire.Feed{}, &Error{KindInvalid, "the settings are wrong, nothing was changed", problems}
 	}
-	if err := s.put(ctx, in.ID, stored.Settings()); err != nil {
+	settings := stored.Settings()
+	if settings.Request, err = s.Secrets.SealRequest(ctx, in.ID, settings.Request); err != nil {
+		return wire.Feed{}, unsealed(err)
+	}
+	if err := s.put(ctx, in.ID, settings); err != nil {
 		return wire.Feed{}, err
 	}
 	return s.Get(ctx, wire.ByID{ID: in.ID})
@@ -66,6 +71,14 @@ func (s *Feeds) put(ctx context.Context, id string, settings storage.Settings) e
 		return fmt.Errorf("feed %s: %w", id, err)
 	}
 	return publishObservations(ctx, s.Mesh, observation(id, "", subjects.Changed))
+}
+
+// unsealed returns the error for a user whose password was not stored.
+func unsealed(err error) error {
+	if errors.As(err, new(*secret.MissingKeyError)) || errors.As(err, new(*secret.FileError)) {
+		return errorf(KindConflict, "the password can't be stored: %v", err)
+	}
+	return err
 }
 
 // applyChange changes a feed, and returns the errors in the change.

@@ -107,9 +107,9 @@ func (t *FetchTests) requestFor(ctx context.Context, feedID, address string) (r 
 		return r, "", fmt.Errorf("feed %s: %w", feedID, err)
 	}
 	r.URL = f.URL
-	w := f.Request
-	if w == nil {
-		return r, "", nil
+	w, err := t.Secrets.OpenRequest(f.ID, f.Request)
+	if w == nil || err != nil {
+		return r, "", unopened(err)
 	}
 	r.UserAgent, r.Header, r.User, r.Password = w.UserAgent, w.Header, w.User, w.Password
 	if w.Proxy == "" || w.Proxy == direct {
@@ -121,11 +121,20 @@ func (t *FetchTests) requestFor(ctx context.Context, feedID, address string) (r 
 	}
 	for _, p := range proxies {
 		if p.ID == w.Proxy {
-			r.Routes = []string{p.URL}
-			return r, p.ID, nil
+			route, err := t.Secrets.OpenProxy(p.ID, p.URL)
+			r.Routes = []string{route}
+			return r, p.ID, unopened(err)
 		}
 	}
 	return r, "", nil
+}
+
+// unopened returns the error for a user whose feed can't be fetched as configured.
+func unopened(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errorf(KindConflict, "%v", err)
 }
 
 // tryFetch fetches and parses a document.

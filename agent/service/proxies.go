@@ -69,11 +69,13 @@ func (p *Proxies) Set(ctx context.Context, in wire.SetProxyRequest) (wire.Proxy,
 		return wire.Proxy{}, err
 	}
 	proxy := storage.Proxy{ID: in.ID, URL: in.Body.URL, Always: in.Body.Always, Added: p.Now()}
+	var problems []FieldError
 	if i := slices.IndexFunc(all, func(old storage.Proxy) bool { return old.ID == in.ID }); i >= 0 {
 		proxy.Added = all[i].Added
-		proxy.URL = withPassword(proxy.URL, all[i].URL)
+		if proxy.URL, err = p.withPassword(proxy, all[i].URL); err != nil {
+			problems = append(problems, fieldf("body.url", "%v", err))
+		}
 	}
-	var problems []FieldError
 	if proxy.ID == direct {
 		problems = append(problems, fieldf("path.id", "direct means no proxy; choose another name"))
 	}
@@ -90,6 +92,9 @@ func (p *Proxies) Set(ctx context.Context, in wire.SetProxyRequest) (wire.Proxy,
 	}
 	if len(problems) > 0 {
 		return wire.Proxy{}, &Error{KindInvalid, "the proxy is wrong, nothing was changed", problems}
+	}
+	if proxy.URL, err = p.Secrets.SealProxy(ctx, proxy); err != nil {
+		return wire.Proxy{}, unsealed(err)
 	}
 	if err := storage.Proxies(p.Store).Put(ctx, proxy); err != nil {
 		return wire.Proxy{}, err
@@ -110,21 +115,27 @@ func (p *Proxies) publishChanged(ctx context.Context) error {
 	return publishObservations(ctx, p.Mesh, observation("", "", subjects.Changed))
 }
 
-// withPassword replaces the redacted password of a proxy's URL with the stored one, so that clients can send
+// withPassword returns the URL of a proxy with the stored password in place of a redacted one, so that clients can send
 // a response back.
-func withPassword(raw, before string) string {
-	u, err := url.Parse(raw)
-	old, oldErr := url.Parse(before)
-	if err != nil || oldErr != nil {
-		return raw
+func (p *Proxies) withPassword(proxy storage.Proxy, before string) (string, error) {
+	u, err := url.Parse(proxy.URL)
+	if err != nil {
+		return proxy.URL, nil
 	}
-	shown, _ := u.User.Password()
-	password, is := old.User.Password()
-	if !is || shown != redactedPassword {
-		return raw
+	if shown, _ := u.User.Password(); shown != redactedPassword {
+		return proxy.URL, nil
 	}
-	u.User = url.UserPassword(u.User.Username(), password)
-	return u.String()
+	if before, err = p.Secrets.OpenProxy(proxy.ID, before); err != nil {
+		return proxy.URL, err
+	}
+	old, err := url.Parse(before)
+	if err != nil {
+		return proxy.URL, nil
+	}
+	if password, is := old.User.Password(); is {
+		u.User = url.UserPassword(u.User.Username(), password)
+	}
+	return u.String(), nil
 }
 
 // redactedPassword is the password that [url.URL.Redacted] writes.

@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/work"
+	"feedmesh/agent/secret"
 	"feedmesh/subjects"
 )
 
@@ -38,7 +39,7 @@ func newCrawler(env *work.Env, out subjects.Publisher) *crawler {
 	return &crawler{
 		fetcher: env.Fetch, out: out, clock: env.Clock, metrics: newMetrics(env.Metrics),
 		slots: make(chan struct{}, env.Config.Crawl.Parallel),
-		hosts: newHostLocks(env.Config.Schedule.HostSpacing), bodies: &env.Bodies,
+		hosts: newHostLocks(env.Config.Schedule.HostSpacing), bodies: &env.Bodies, secrets: env.Secrets,
 	}
 }
 
@@ -61,6 +62,7 @@ type crawler struct {
 	hosts   *hostLocks
 	recent  recentHosts
 	bodies  *bodycache.Cache
+	secrets *secret.Keys
 }
 
 func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
@@ -106,12 +108,21 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 			report.add(o)
 			continue
 		}
+		t, unopened, err := c.open(t)
+		if err != nil {
+			o := observationOf(report.task, t, c.clock.Now())
+			c.fetchFailed(&o, t, err)
+			o.FailedProxies = unopened
+			report.add(o)
+			continue
+		}
 		r := requestFor(t)
 		r.Close = i == len(targets)-1 && !recent
 		o, err := c.crawlFeed(ctx, report, t, r)
 		if err != nil {
 			return err
 		}
+		o.FailedProxies = append(o.FailedProxies, unopened...)
 		report.add(o)
 		switch fetch.Class(o.Class) {
 		case fetch.ClassTimeout, fetch.ClassConnect, fetch.ClassDNS, fetch.ClassResolver:
@@ -166,6 +177,28 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	}
 	c.metrics.fetches.WithLabelValues(string(o.Outcome)).Inc()
 	return o, nil
+}
+
+// open returns the target with its sealed values opened, without the proxies whose passwords can't be opened, and
+// these. It returns an error if the feed can't be requested as configured.
+func (c *crawler) open(t subjects.Target) (opened subjects.Target, unopened []string, err error) {
+	opened = t
+	if opened.Request, err = c.secrets.OpenRequest(t.FeedID, t.Request); err != nil {
+		return t, nil, &fetch.Error{Class: fetch.ClassSecret, Err: err}
+	}
+	opened.Routes = nil
+	for _, route := range t.Routes {
+		url, failed := c.secrets.OpenProxy(route.ID, route.URL)
+		if failed != nil {
+			unopened, err = append(unopened, route.ID), fmt.Errorf("proxy %s: %w", route.ID, failed)
+			continue
+		}
+		opened.Routes = append(opened.Routes, subjects.Route{ID: route.ID, URL: url})
+	}
+	if len(opened.Routes) > 0 || err == nil {
+		return opened, unopened, nil
+	}
+	return t, unopened, &fetch.Error{Class: fetch.ClassSecret, Err: err}
 }
 
 // requestFor returns the request for a feed.

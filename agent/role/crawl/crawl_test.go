@@ -125,7 +125,7 @@ func TestCrawl_PublishesDocumentsAndObservations(t *testing.T) {
 			FeedID: fmt.Sprintf("f%d", 6+i), Crawl: task.ID(), Fetched: worktest.Noon, Status: 200,
 			ETag: `W/"1"`, LastModified: "never", BodyHash: "hash of " + url, Size: 10,
 		}
-		if got := parses[i]; got.Receipt != want || got.URL != url+"?redirected" || got.ContentType != "text/xml" || string(got.Body) != "body of "+url {
+		if got := parses[i]; got.Receipt != want || got.URL != url+"?redirected" || got.ContentType != "text/xml" || !got.Known || string(got.Body) != "body of "+url {
 			t.Errorf("got %+v to parse, want %+v", got, want)
 		}
 	}

@@ -55,8 +55,8 @@ func servePages(ctx context.Context, env *work.Env, hosts *hostLocks) error {
 // document on as parse would. It may also add an image; all other fields are unchanged. Key and hash stay
 // those of the feed, by which the next poll recognizes the entry.
 //
-// The schedule waits for a document for at most [subjects.InFlightTimeout]. To avoid a second fetch of a
-// waiting document, late documents continue unchanged, and the queue's age stays below that limit.
+// The schedule's timeout for a document is [subjects.InFlightTimeout]. To avoid a second fetch of a waiting
+// document, late documents continue unchanged, and the queue's age stays below that timeout.
 type pager struct {
 	fetch    work.Fetcher
 	robots   *fetch.Robots
@@ -66,7 +66,7 @@ type pager struct {
 	outcomes *prometheus.CounterVec // of entries
 	log      *slog.Logger
 
-	reading sync.Mutex // a hostile page takes 100 MB to parse: one at a time
+	reading sync.Mutex // locked while a page is parsed: a hostile one takes 100 MB
 }
 
 // errStandby reports that this agent stops or another one is active.

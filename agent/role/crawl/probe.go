@@ -37,7 +37,10 @@ func (c *crawler) probeOne(ctx context.Context, task string, route subjects.Rout
 		return subjects.Observation{}, ctx.Err()
 	}
 	began := time.Now()
-	err := c.fetcher.Probe(ctx, route.URL)
+	url, err := c.secrets.OpenProxy(route.ID, route.URL)
+	if err == nil {
+		err = c.fetcher.Probe(ctx, url)
+	}
 	if ctx.Err() != nil {
 		return subjects.Observation{}, ctx.Err() // the task's timeout, not the proxy's failure
 	}

@@ -191,6 +191,7 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 			if err != nil {
 				return changes{}, err
 			}
+			s.secrets.observe(o)
 			if f != nil {
 				changed[f.FeedID] = &f.FeedState
 			} else if !s.plan.Has(o.FeedID) {

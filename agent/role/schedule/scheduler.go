@@ -45,6 +45,7 @@ type scheduler struct {
 	uptime         func() time.Duration
 	watch          clockWatch
 	checkDiskSpace func() error
+	secrets        *sealer
 	log            *slog.Logger
 	metrics        *metrics
 	trace          *trace.Tracer
@@ -79,6 +80,7 @@ func newScheduler(env *work.Env, m *metrics) *scheduler {
 		}),
 	}
 	s.states = newStateWriter(env.Mesh, &s.mu)
+	s.secrets = &sealer{env.Secrets, env.Store, &s.mu, s.plan, s.states, env.Log}
 	return s
 }
 

@@ -36,11 +36,14 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 		return err
 	}
 	stored := map[string]bool{}
-	var missing, behind []storage.Feed
+	var missing, behind, withRequest []storage.Feed
 	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		stored[f.ID] = true
+		if f.Request != nil {
+			withRequest = append(withRequest, f)
+		}
 		switch {
 		case s.plan.URL(f.ID) != f.URL:
 			missing = append(missing, f)
@@ -51,6 +54,13 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("read the feeds to schedule: %w", err)
+	}
+	sealed, err := s.secrets.renew(ctx, withRequest, missing)
+	if err == nil && sealed > 0 {
+		err = s.loadProxies(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("seal passwords: %w", err)
 	}
 	c, err := s.syncFeeds(ctx, missing, behind, stored)
 	if err != nil {
@@ -248,6 +258,9 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 	}
 	feed, err := s.store.Feed(ctx, id)
 	if err != nil {
+		return err
+	}
+	if _, err := s.secrets.renewFeed(ctx, s.secrets.keys.Renew(), &feed); err != nil {
 		return err
 	}
 	s.log.Info("feed moved permanently", "feed_id", m.FeedID, "url", m.URL)

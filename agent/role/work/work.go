@@ -13,6 +13,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/secret"
 	"feedmesh/agent/trace"
 	"feedmesh/agent/websub"
 	"feedmesh/classify"
@@ -23,13 +24,14 @@ import (
 
 // An Env contains the dependencies that the roles of one process share.
 type Env struct {
-	Config config.Config
-	Mesh   *mesh.Mesh
-	Store  storage.Store // nil unless a role needs it
-	Index  storage.Index // nil unless a role needs it
-	Fetch  Fetcher
-	Post   websub.Poster   // to hubs
-	Bodies bodycache.Cache // documents from crawl to parse
+	Config  config.Config
+	Mesh    *mesh.Mesh
+	Store   storage.Store // nil unless a role needs it
+	Index   storage.Index // nil unless a role needs it
+	Fetch   Fetcher
+	Post    websub.Poster   // to hubs
+	Bodies  bodycache.Cache // documents from crawl to parse
+	Secrets *secret.Keys    // of passwords
 
 	// The current rules for cleaning and for classification. They return new values after the rules change.
 	Prepare    func() *text.Rules
@@ -40,8 +42,8 @@ type Env struct {
 	Log            *slog.Logger
 	Metrics        prometheus.Registerer // each role registers its metrics when it starts
 	Trace          *trace.Tracer         // nil disables tracing
-	Workers        int                   // goroutines for CPU-bound work
-	CheckDiskSpace func() error          // returns an error if the disk is too full for new documents
+	Workers        int                   // size of worker pools for CPU-bound work
+	CheckDiskSpace func() error          // returns an error if the disk is too full for new documents, or the store damaged
 }
 
 // A Fetcher fetches one document, or probes one proxy, as [fetch.Client] does.

@@ -1,0 +1,128 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/schedule/plan"
+	"feedmesh/agent/secret"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// A sealer keeps the passwords of feeds and proxies sealed, in the store and in the plan.
+type sealer struct {
+	keys   *secret.Keys
+	store  storage.Store
+	lock   sync.Locker // of plan
+	plan   *plan.Plan
+	states *stateWriter
+	log    *slog.Logger
+}
+
+// renew seals the passwords of feeds and proxies that are stored in clear text, by an old key or for a former
+// address, and aligns the requests of the plan and of the missing feeds with those of the store. Feeds are all with
+// requests. It returns the number of feeds and proxies whose passwords it sealed.
+func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (sealed int, err error) {
+	renewal := s.keys.Renew()
+	var c changes
+	for _, f := range feeds {
+		renewed, err := s.renewFeed(ctx, renewal, &f)
+		if err != nil {
+			return 0, err
+		}
+		if renewed {
+			sealed++
+		}
+		if i := slices.IndexFunc(missing, func(m storage.Feed) bool { return m.ID == f.ID }); renewed && i >= 0 {
+			missing[i] = f
+		}
+		state, err := s.alignRequest(ctx, f, renewed)
+		if err != nil {
+			return 0, err
+		}
+		if state != nil {
+			c.states = append(c.states, state)
+		}
+	}
+	proxies, err := storage.Proxies(s.store).List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range proxies {
+		url := renewal.Proxy(ctx, p)
+		if url == p.URL {
+			continue
+		}
+		sealed++
+		p.URL = url
+		if err := storage.Proxies(s.store).Put(ctx, p); err != nil {
+			return 0, err
+		}
+	}
+	if err := renewal.Done(ctx); err != nil {
+		return 0, err
+	}
+	if sealed > 0 {
+		s.log.Info("passwords sealed", "feeds_and_proxies", sealed)
+	}
+	return sealed, s.states.write(ctx, c)
+}
+
+// renewFeed seals the request of a stored feed if needed, and reports whether it changed it in the store.
+func (s *sealer) renewFeed(ctx context.Context, renewal *secret.Renewal, f *storage.Feed) (bool, error) {
+	id := f.ID
+	isFormer := func(former string) bool {
+		current, err := s.store.ResolveFeed(ctx, former)
+		return err == nil && current == id
+	}
+	if reflect.DeepEqual(renewal.Request(ctx, f.ID, f.Request, isFormer), f.Request) {
+		return false, nil
+	}
+	current, err := s.store.Feed(ctx, id) // users may have changed it since
+	if err == nil {
+		settings := current.Settings()
+		settings.Request = renewal.Request(ctx, id, current.Request, isFormer)
+		current, err = s.store.SetFeed(ctx, id, settings)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		*f = current
+	}
+	return err == nil, err
+}
+
+// alignRequest updates the request of a feed in the plan if it is another in the store, and returns the state to write;
+// nil if there is none.
+func (s *sealer) alignRequest(ctx context.Context, f storage.Feed, renewed bool) (*subjects.FeedState, error) {
+	s.lock.Lock() // changes of users are applied under the lock too
+	defer s.lock.Unlock()
+	if !renewed && s.plan.HasRequest(f) {
+		return nil, nil
+	}
+	f, err := s.store.Feed(ctx, f.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.plan.SetRequest(f), nil
+}
+
+// observe records whether the agent that fetched a feed could open its password.
+func (s *sealer) observe(o subjects.Observation) {
+	switch {
+	case o.Class == string(fetch.ClassSecret):
+		s.keys.Observe(o.FeedID, errors.New(o.Error))
+	case o.Outcome == subjects.Unchanged || o.Outcome == subjects.Stored:
+		s.keys.Observe(o.FeedID, nil)
+	}
+}
