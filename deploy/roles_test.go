@@ -23,6 +23,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/simulate"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
 	"feedmesh/classify"
 	"feedmesh/classify/query"
@@ -82,7 +83,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	}()
 	for _, r := range role.All {
 		env := c.env(t, r.Name, store, index)
-		env.Listen = l
+		env.Serve = func(ctx context.Context, h http.Handler) error { return rest.Serve(ctx, l, h, env.Log) }
 		group.Go(func() error { return r.Run(ctx, env) })
 		if err := env.Mesh.Heartbeat(ctx, subjects.Agent{ID: r.Name, Roles: []string{r.Name}}); err != nil {
 			t.Errorf("%s: publish heartbeat: %v", r.Name, err)

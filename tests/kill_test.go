@@ -238,7 +238,6 @@ func TestBadInput_IsRejectedWithAMessage(t *testing.T) {
 		{"an unknown role", []string{"--roles", "crawl,dance"}, 2, []string{`"dance"`, "schedule"}},
 		{"contradictory settings", []string{"--roles", "all,crawl", "--crawl-timeout", "0s", "--listen", "0.0.0.0:80"}, 2, []string{"roles", "crawl.timeout", "token"}},
 		{"a file of wrong settings", []string{"--config", wrong}, 2, []string{"crawl-paralel"}},
-		{"a NATS server that is none", []string{"--nats", "nats://" + addr, "--data", t.TempDir(), "--listen", freeAddr(t)}, 1, []string{"NATS", "--nats"}},
 		{"a file that is not OPML", []string{"feeds", "import", web, "--api", "http://" + addr}, 2, []string{"page.html", "web page"}},
 		{"a URL that is none", []string{"feeds", "add", "ftp://example.org/x", "--api", "http://" + addr}, 2, []string{"ftp://example.org/x", "http"}},
 		{"a feed that is not there", []string{"feeds", "show", "nosuchfeed", "--api", "http://" + addr}, 1, []string{"nosuchfeed", "not found"}},

@@ -1,20 +1,26 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"feedmesh/agent/role"
 	"feedmesh/agent/wire"
 	"feedmesh/embedded"
+	"feedmesh/storage"
 )
 
 // probe checks one dependency of this process.
 type probe struct {
 	name string
 	ping func(context.Context) error
-	busy chan struct{} // holds a token while a check is in progress
+	busy chan struct{} // a lock: holds a token while a check is in progress
 }
 
 func newProbe(name string, ping func(context.Context) error) *probe {
@@ -50,30 +56,88 @@ func result(name string, err error) wire.Check {
 	c := wire.Check{Name: name, OK: err == nil}
 	if err != nil {
 		c.Detail = err.Error()
+		c.Warning = errors.As(err, new(warning))
 	}
 	return c
 }
+
+// The names of checks that are also made without a request.
+const (
+	storeCheck = "store"
+	indexCheck = "index"
+)
 
 // newProbes returns the checks of all dependencies of a process; server is nil without an embedded NATS server.
 func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 	probes := []*probe{newProbe("mesh", env.Mesh.Ping)}
 	if server != nil {
-		probes = append(probes, newProbe("nats server", func(context.Context) error { return server.Healthy() }))
+		probes = append(probes, newProbe("nats server", func(context.Context) error { return cmp.Or(server.Healthy(), checkLost(server)) }))
 	}
 	if env.Store != nil {
-		probes = append(probes, newProbe("store", func(ctx context.Context) error {
+		probes = append(probes, newProbe(storeCheck, func(ctx context.Context) error {
 			_, err := env.Store.ID(ctx)
 			return err
 		}))
 	}
 	if env.Index != nil {
-		probes = append(probes, newProbe("index", func(ctx context.Context) error {
-			_, err := env.Index.Count(ctx)
-			return err
-		}))
+		probes = append(probes, newIndexProbe(env))
 	}
 	if p.needsData() {
 		probes = append(probes, newProbe("disk", func(context.Context) error { return p.checkDiskSpace() }))
 	}
-	return probes
+	return append(probes, newProbe("passwords", func(ctx context.Context) error {
+		if err := env.Secrets.Check(ctx); err != nil {
+			return warning{err}
+		}
+		return nil
+	}))
+}
+
+// A warning is the error of a check whose process is ready nevertheless.
+type warning struct{ error }
+
+// fillGrace is the time that the index may lack most items before a check warns: a burst of items takes seconds.
+const fillGrace = 10 * time.Second
+
+// newIndexProbe returns the check of the index. It warns while an index that was replaced or lost is filled again.
+func newIndexProbe(env *role.Env) *probe {
+	var since time.Time // when the index lacked most items first; zero if it has nearly all
+	return newProbe(indexCheck, func(ctx context.Context) error {
+		indexed, err := env.Index.Count(ctx)
+		if err != nil || env.Store == nil {
+			return err
+		}
+		counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
+		if err != nil {
+			return nil // the check of the store reports it
+		}
+		switch stored := counts.Items; {
+		case indexed >= stored-stored/50:
+			since = time.Time{}
+		case since.IsZero() && 2*indexed < stored:
+			since = time.Now()
+		case !since.IsZero() && time.Since(since) >= fillGrace:
+			return warning{fmt.Errorf("the index is being rebuilt from the store: %d of %d items are searchable", indexed, stored)}
+		}
+		return nil
+	})
+}
+
+// checkLost warns of messages that the embedded NATS server lost.
+func checkLost(server *embedded.Server) error {
+	lost, err := server.Lost()
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		kind := "stream"
+		bucket, is := strings.CutPrefix(name, "KV_")
+		if is {
+			kind = "bucket"
+		}
+		parts = append(parts, fmt.Sprintf("%d of %s %s", lost[name], kind, bucket))
+	}
+	return warning{fmt.Errorf("files of the NATS server were damaged, and it lost messages: %s: feeds are polled again and the index is compared with the store, "+
+		"so that items come again; check the disk; a restart of the agent ends this warning", strings.Join(parts, ", "))}
 }

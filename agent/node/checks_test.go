@@ -25,7 +25,7 @@ func TestChecks_HangingDependencyTimesOut(t *testing.T) {
 		if c := n.checks(t.Context()); len(c) != 1 || c[0].OK {
 			t.Errorf("got %+v before the node runs, want not ready", c)
 		}
-		n.running.Store(true)
+		n.phase.Store(phaseRunning)
 		for range 3 {
 			began := time.Now()
 			c := n.checks(t.Context())

@@ -23,18 +23,19 @@ import (
 // engines opens the engines of a process.
 type engines struct {
 	*process
-	env *role.Env
+	env     *role.Env
+	startup *startup
 }
 
 // open opens the store and the index that the roles need.
 func (e engines) open(ctx context.Context) error {
 	if e.needs(func(r role.Role) bool { return r.Store }) {
-		if err := e.openWithRetry(ctx, func() error { return e.openStore(ctx) }); err != nil {
+		if err := e.openOutside(ctx, outside("store", "PostgreSQL", e.config.Store), e.openStore); err != nil {
 			return err
 		}
 	}
 	if e.needs(func(r role.Role) bool { return r.Index }) {
-		if err := e.openWithRetry(ctx, func() error { return e.openIndex(ctx) }); err != nil {
+		if err := e.openSearch(ctx); err != nil {
 			return err
 		}
 	}
@@ -51,9 +52,13 @@ func (e engines) open(ctx context.Context) error {
 }
 
 // checkEmptyStore returns an error if the store is empty and the index or the schedule is not: the store's file was
-// lost, or --store names another database. The index and the schedule would otherwise be emptied to agree with it.
+// lost, a restore was interrupted, or --store names another database. The index and the schedule would otherwise be
+// emptied to agree with it.
 func (e engines) checkEmptyStore(ctx context.Context) error {
 	counts, err := e.env.Store.CountFeeds(ctx, storage.FeedQuery{})
+	if err == nil {
+		err = checkRestore(e.process, counts.Feeds == 0)
+	}
 	if err != nil || counts.Feeds > 0 || e.config.AcceptEmptyStore {
 		return err
 	}
@@ -72,29 +77,15 @@ func (e engines) checkEmptyStore(ctx context.Context) error {
 	if indexed == 0 && feeds == 0 {
 		return nil
 	}
-	return fmt.Errorf("the store is empty, but the index has %d items and the schedule has %d feeds: restore the store from a backup, check --store and --data, or start once with --accept-empty-store to forget them", indexed, feeds)
+	return fmt.Errorf("the store is empty, but the index has %d items and the schedule has %d feeds: restore the store with agent restore, check --store and --data, or start once with --accept-empty-store to forget them", indexed, feeds)
 }
 
-// retryInterval is the delay between retries to open an engine.
-const retryInterval = 2 * time.Second
-
-// openWithRetry opens an engine, and retries while the engine is unavailable: an agent started during an outage
-// waits like the agents that run already.
-func (e engines) openWithRetry(ctx context.Context, open func() error) error {
-	for waited := false; ; waited = true {
-		err := open()
-		if !errors.Is(err, storage.ErrUnavailable) {
-			return err
-		}
-		if !waited {
-			e.options.Log.Warn("dependency unavailable, waiting", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(retryInterval):
-		}
+// openOutside opens an engine, and waits for it if it is outside of this process.
+func (e engines) openOutside(ctx context.Context, d dependency, open func(context.Context) error) error {
+	if d.hosts == "" {
+		return open(ctx)
 	}
+	return e.startup.await(ctx, e.options.Log, d, func() error { return open(ctx) })
 }
 
 func (e engines) openStore(ctx context.Context) (err error) {
@@ -109,6 +100,43 @@ func (e engines) openStore(ctx context.Context) (err error) {
 	e.closeLater(e.env.Store)
 	e.self.Store, err = e.env.Store.ID(ctx)
 	return err
+}
+
+// searchAttempt bounds the attempt to reach the search engine before the node starts without it.
+const searchAttempt = 10 * time.Second
+
+// openSearch opens the index. If its server is away, the node starts without it: feeds are polled, and items wait on the
+// queue of role index. Only with an empty store it waits, because it is unknown whether the index is empty too.
+func (e engines) openSearch(ctx context.Context) error {
+	d := outside("index", "Meilisearch", e.config.Search)
+	if d.hosts == "" {
+		return e.openIndex(ctx)
+	}
+	counts, err := e.env.Store.CountFeeds(ctx, storage.FeedQuery{})
+	if err != nil {
+		return err
+	}
+	if counts.Feeds == 0 {
+		return e.startup.await(ctx, e.options.Log, d, func() error { return e.openIndex(ctx) })
+	}
+	e.startup.begin(d)
+	defer e.startup.end()
+	attempt, cancel := context.WithTimeout(ctx, searchAttempt)
+	defer cancel()
+	err = e.openIndex(attempt)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case attempt.Err() != nil:
+		err = fmt.Errorf("open the search index: %w: %s does not answer: check that it runs, and its address", storage.ErrUnavailable, d)
+	case !errors.Is(err, storage.ErrUnavailable):
+		return err
+	}
+	e.options.Log.Warn("dependency unavailable, items wait to be indexed", "name", d.String(), "err", err)
+	late := meilisearch.NewLate(meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log), err)
+	e.env.Index = late
+	e.closeLater(late)
+	return nil
 }
 
 func (e engines) openIndex(ctx context.Context) (err error) {

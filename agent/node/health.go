@@ -2,19 +2,21 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/backup"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/metric"
 	"feedmesh/agent/progress"
@@ -27,15 +29,50 @@ import (
 
 // health is the state of a node as its health checks report it.
 type health struct {
-	running atomic.Bool     // all roles run, and no shutdown was requested
-	probes  []*probe        // checks of their dependencies, set once running
-	watch   *progress.Watch // of the mesh; nil without a role that may read its queues and leases
+	phase   atomic.Int32             // a phase
+	startup startup                  // what the start waits for
+	probes  []*probe                 // checks of the dependencies, set before phaseRunning
+	watch   *progress.Watch          // of the mesh; nil without a role that may read its queues and leases
+	faults  atomic.Pointer[[]string] // failing checks of the store and the index
+	damage  atomic.Pointer[error]    // damage of the store
+	backups *backup.Schedule         // set like watch; nil: no backups are scheduled
+
+	certificates func(now time.Time) error // checks them; nil without any
+}
+
+// The phases of a node.
+const (
+	phaseStarting int32 = iota
+	phaseRunning        // all roles run
+	phaseStopping       // the shutdown was requested
+)
+
+// reason returns why the API is not served, as a sentence; details include the hosts of dependencies.
+func (h *health) reason(details bool) string {
+	if h.phase.Load() == phaseStopping {
+		return "feedmesh is stopping"
+	}
+	w, waits := h.startup.wait()
+	switch {
+	case !waits:
+		return "feedmesh is starting"
+	case details:
+		return "feedmesh is starting: " + w.full() + "; /readyz states the error"
+	}
+	return "feedmesh is starting: " + w.brief()
 }
 
 // checks runs all checks concurrently.
 func (h *health) checks(ctx context.Context) []wire.Check {
-	if !h.running.Load() {
-		return []wire.Check{result("agent", errors.New("starting or stopping"))}
+	switch h.phase.Load() {
+	case phaseStarting:
+		checks := []wire.Check{result("agent", errors.New("starting"))}
+		if w, waits := h.startup.wait(); waits {
+			checks = append(checks, wire.Check{Name: w.check, Detail: w.detail()})
+		}
+		return checks
+	case phaseStopping:
+		return []wire.Check{result("agent", errors.New("stopping"))}
 	}
 	checks := make([]wire.Check, len(h.probes))
 	var group sync.WaitGroup
@@ -43,18 +80,35 @@ func (h *health) checks(ctx context.Context) []wire.Check {
 		group.Go(func() { checks[i] = p.check(ctx) })
 	}
 	group.Wait()
+	if h.certificates != nil {
+		c := result("certificate", h.certificates(time.Now()))
+		c.Warning = !c.OK
+		checks = append(checks, c)
+	}
 	if h.watch != nil {
 		c := result("progress", nil)
-		if stands := h.stalled(); len(stands) > 0 {
-			c = wire.Check{Name: c.Name, Detail: strings.Join(stands, "; "), Warning: true}
+		if work := h.stalledWork(); len(work) > 0 {
+			c = wire.Check{Name: c.Name, Detail: strings.Join(work, "; "), Warning: true}
 		}
 		checks = append(checks, c)
+	}
+	if h.backups != nil {
+		checks = append(checks, h.backups.Check())
 	}
 	return checks
 }
 
-// stalled returns the work of the mesh that stands still, since when, and what to do.
+// stalled returns what keeps work from going on, backups included, since when, and what to do.
 func (h *health) stalled() []string {
+	texts := slices.Concat(h.engineFaults(), h.stalledWork())
+	if state := h.backups.State(); state != nil && state.Problem != "" {
+		texts = append(texts, state.Problem)
+	}
+	return texts
+}
+
+// stalledWork returns the work of the mesh that stands still, since when, and what to do.
+func (h *health) stalledWork() []string {
 	if h.watch == nil {
 		return nil
 	}
@@ -102,24 +156,35 @@ func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, registry prome
 	})
 }
 
+// server returns the server of the operational endpoints, which needs no engine.
+func (h *health) server(p *process, metrics http.Handler) *rest.Server {
+	return rest.New(service.New(service.Deps{
+		Checks: h.checks, Token: string(p.config.Token), HealthToken: string(p.config.HealthToken), Log: p.options.Log,
+	}), rest.Options{Metrics: metrics, TrustedProxies: p.config.TrustedProxy, HSTS: p.config.TLS.ACMEHost != ""})
+}
+
 // serve serves health checks and metrics from now until all else is closed, so that a process that starts or
-// stops slowly still passes its liveness check.
-func (h *health) serve(p *process, metrics http.Handler) error {
+// stops slowly still passes its liveness check. On loopback addresses they are not encrypted.
+func (h *health) serve(p *process, metrics http.Handler, encrypted *tls.Config) error {
 	if p.config.Health == "" {
 		return nil
 	}
-	l, err := listen(p.config.Health, "--health")
+	address, err := net.ResolveTCPAddr("tcp", p.config.Health)
+	loopback := err == nil && address.IP.IsLoopback()
+	if loopback {
+		encrypted = nil
+	}
+	l, err := p.listen(p.config.Health, "--health", encrypted)
 	if err != nil {
 		return err
 	}
-	loopback := l.Addr().(*net.TCPAddr).IP.IsLoopback()
-	server := rest.New(service.New(service.Deps{Checks: h.checks, Token: string(p.config.Token), HealthToken: string(p.config.HealthToken), Log: p.options.Log}),
-		rest.Options{Metrics: metrics, TrustedProxies: p.config.TrustedProxy, TokensOnly: p.config.HealthToken != ""})
+	server := h.server(p, metrics)
+	server.TokensOnly = p.config.HealthToken != ""
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- rest.Serve(ctx, l, server.Health(loopback), p.options.Log) }()
 	p.closeLater(closer(func() error { cancel(); return <-ended }))
-	p.options.Log.Info("health endpoint started", "url", "http://"+l.Addr().String())
+	p.options.Log.Info("health endpoint started", "url", scheme(encrypted)+"://"+l.Addr().String())
 	return nil
 }
 
@@ -130,18 +195,4 @@ func agentInfo(a subjects.Agent) prometheus.Collector {
 		Help:        "Information about this agent: always 1, with version and roles as labels.",
 		ConstLabels: prometheus.Labels{"version": a.Version, "roles": strings.Join(a.Roles, ",")},
 	}, func() float64 { return 1 })
-}
-
-// listen listens on the address of a flag.
-func listen(addr, flag string) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use: if another agent runs there, stop it; else choose another address with %s", addr, flag)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("no permission to listen on %s: choose a port above 1023 with %s", addr, flag)
-	case err != nil:
-		return nil, fmt.Errorf("listen on %s: %w: choose another address with %s", addr, err, flag)
-	}
-	return l, nil
 }

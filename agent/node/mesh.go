@@ -11,19 +11,26 @@ import (
 
 	"feedmesh/config"
 	"feedmesh/embedded"
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// connect connects to the NATS servers of the settings, or to an embedded one that it starts and returns.
-func (p *process) connect() (*nats.Conn, *embedded.Server, error) {
+// A connection to a server that did not answer the last maxPings pings is lost at the next one.
+const (
+	pingInterval = 2 * time.Second
+	maxPings     = 2
+)
+
+// natsOptions are the options of connections to NATS.
+func (p *process) natsOptions() []nats.Option {
 	log := p.options.Log
-	opts := []nats.Option{
+	return []nats.Option{
 		nats.Name("feedmesh agent " + p.self.ID),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(time.Second),
-		// Detect a hanging server within half a minute and use another.
-		nats.PingInterval(10 * time.Second),
-		nats.MaxPingsOutstanding(3),
+		// A server that hangs is left for another after 6 to 8 s.
+		nats.PingInterval(pingInterval),
+		nats.MaxPingsOutstanding(maxPings),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.Warn("NATS connection lost, reconnecting", "err", err)
@@ -36,26 +43,29 @@ func (p *process) connect() (*nats.Conn, *embedded.Server, error) {
 			log.Warn("NATS error", "err", err)
 		}),
 	}
-	if len(p.config.NATS) > 0 {
-		conn, err := ConnectNATS(p.config.NATS, p.config.NATSLogin, opts...)
-		return conn, nil, err
-	}
+}
+
+// startNATS starts the embedded NATS server.
+func (p *process) startNATS() (*embedded.Server, error) {
 	o := embedded.Options{
-		Dir: p.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: log,
+		Dir: p.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: p.options.Log,
 	}
 	if s := p.config.Servers; s.Listen != "" {
 		o.Cluster = &embedded.Cluster{Listen: s.Listen, Peers: s.Peers, Secret: string(s.Secret)}
+		if s.TLSCert != "" {
+			c, err := p.certificates.open(s.TLSCert, s.TLSKey, p.options.Log)
+			if err != nil {
+				return nil, err
+			}
+			if o.Cluster.TLS, err = c.peerConfig(s.TLSCA); err != nil {
+				return nil, err
+			}
+		}
 	}
-	server, err := embedded.Start(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.closeLater(server)
-	conn, err := server.Connect(opts...)
-	return conn, server, err
+	return embedded.Start(o)
 }
 
-// ConnectNATS connects to one of the servers that --nats names.
+// ConnectNATS connects to one of the servers that --nats names. The error is [storage.ErrUnavailable] if none answers.
 func ConnectNATS(servers []config.Address, login config.NATSLogin, opts ...nats.Option) (*nats.Conn, error) {
 	as, err := natsLogin(login)
 	if err != nil {
@@ -74,7 +84,7 @@ func ConnectNATS(servers []config.Address, login config.NATSLogin, opts ...nats.
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return nil, fmt.Errorf("the certificate of the NATS server of --nats is not trusted: %w: set its CA with --nats-ca", err)
 	}
-	return nil, fmt.Errorf("connect to the NATS server of --nats: %w: check that it runs and that the address is correct", err)
+	return nil, fmt.Errorf("connect to the NATS server of --nats: %w: %w: check that it runs and that the address is correct", storage.ErrUnavailable, err)
 }
 
 // natsLogin returns the options for authentication and TLS.

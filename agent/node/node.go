@@ -5,12 +5,14 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -27,6 +29,7 @@ import (
 	"feedmesh/config"
 	"feedmesh/embedded"
 	"feedmesh/storage"
+	"feedmesh/storage/meilisearch"
 	"feedmesh/subjects"
 )
 
@@ -60,8 +63,12 @@ type node struct {
 	process
 	env    *role.Env        // of the roles
 	server *embedded.Server // nil with an external NATS server
+	api    *apiServer       // nil without the role api
 	rules  *ruleSets
+	late   *meilisearch.Late // the index of a server that was away at the start; else nil
 	health health
+
+	encrypted *tls.Config // of the listeners; nil without TLS
 }
 
 // open opens the resources that the roles need, first those most likely in use by another process, so that a
@@ -73,23 +80,26 @@ func (n *node) open(ctx context.Context) (err error) {
 	n.env = &role.Env{
 		Env: &work.Env{
 			Config: n.config, Clock: n.options.Clock, Uptime: n.uptime(), Log: n.options.Log, Metrics: registry,
-			Workers: max(2, runtime.GOMAXPROCS(0)), CheckDiskSpace: n.checkDiskSpace,
+			Workers: max(2, runtime.GOMAXPROCS(0)), CheckDiskSpace: n.checkIntake,
 		},
-		Options: api.Options{Version: n.options.Version, Checks: n.health.checks, Stalled: n.health.stalled, MetricsPage: metrics},
+		Options: api.Options{Version: n.options.Version, Checks: n.health.checks, Stalled: n.health.stalled, DiskSpace: n.checkWritable, MetricsPage: metrics},
 	}
 	n.rules = newRuleSets(&n.process, n.env)
 	n.env.RuleSets = n.rules.specs()
-	if err := n.health.serve(&n.process, metrics); err != nil {
+	if n.encrypted, err = n.openTLS(); err != nil {
+		return err
+	}
+	if err := n.health.serve(&n.process, metrics, n.encrypted); err != nil {
 		return err
 	}
 	if n.env.Trace, err = n.openTrace(); err != nil {
 		return err
 	}
 	if n.needs(func(r role.Role) bool { return r.Listens }) {
-		if n.env.Listen, err = listen(n.config.Listen, "--listen"); err != nil {
+		if n.api, err = n.openAPI(n.health.server(&n.process, metrics)); err != nil {
 			return err
 		}
-		n.closeLater(closer(func() error { n.env.Listen.Close(); return nil })) // the role closes it, if it starts
+		n.env.Serve = n.api.serve
 	}
 	if n.needsData() {
 		if err := n.openData(); err != nil {
@@ -99,15 +109,22 @@ func (n *node) open(ctx context.Context) (err error) {
 	if err := n.openMesh(ctx); err != nil {
 		return err
 	}
-	engines := engines{&n.process, n.env}
+	engines := engines{&n.process, n.env, &n.health.startup}
 	if err := engines.open(ctx); err != nil {
+		return err
+	}
+	n.late, _ = n.env.Index.(*meilisearch.Late)
+	if err := n.addBackups(); err != nil {
 		return err
 	}
 	n.env.Secrets = openSecrets(n.config, n.env.Store)
 	client := fetch.New(fetchOptions(n.config, n.options.Version))
 	n.closeLater(closer(func() error { client.Close(); return nil }))
 	n.env.Fetch, n.env.Post = client, client
-	n.health.probes = newProbes(&n.process, n.server, n.env)
+	if len(n.certificates) > 0 {
+		n.health.certificates = n.certificates.check
+	}
+	n.health.probes, n.health.backups = newProbes(&n.process, n.server, n.env), n.env.Backups
 	if n.needs(func(r role.Role) bool { return r.Listens }) {
 		n.health.watch = progress.New(role.Serving())
 	}
@@ -115,17 +132,46 @@ func (n *node) open(ctx context.Context) (err error) {
 	return nil
 }
 
+// checkIntake returns why no new documents can be stored: a damaged store or a full disk.
+func (n *node) checkIntake() error {
+	if damage := n.health.damage.Load(); damage != nil {
+		return *damage
+	}
+	return n.checkDiskSpace()
+}
+
 // openMesh starts the embedded NATS server if needed, and joins the mesh.
 func (n *node) openMesh(ctx context.Context) error {
-	conn, server, err := n.connect()
+	if len(n.config.NATS) > 0 {
+		return n.health.startup.await(ctx, n.options.Log, outside("mesh", "NATS", n.config.NATS...), func() error {
+			conn, err := ConnectNATS(n.config.NATS, n.config.NATSLogin, n.natsOptions()...)
+			if err != nil {
+				return err
+			}
+			return n.join(ctx, conn)
+		})
+	}
+	var err error
+	if n.server, err = n.startNATS(); err != nil {
+		return err
+	}
+	n.closeLater(n.server)
+	conn, err := n.server.Connect(n.natsOptions()...)
 	if err != nil {
 		return err
 	}
-	n.server = server
+	return n.health.startup.await(ctx, n.options.Log, dependency{"mesh", "NATS", "this agent"}, func() error { return n.join(ctx, conn) })
+}
+
+// join joins the mesh over a connection.
+func (n *node) join(ctx context.Context, conn *nats.Conn) (err error) {
 	n.closeLater(closer(func() error { conn.Close(); return nil }))
 	n.env.Mesh, err = mesh.Join(ctx, mesh.Options{
 		Agent: n.self.ID, Conn: conn, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
-		Unavailable: func(err error) bool { return errors.Is(err, storage.ErrUnavailable) },
+		Unavailable: func(err error) bool {
+			return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrDamaged)
+		},
+		Waiting: n.health.startup.failed,
 	})
 	return err
 }
@@ -148,23 +194,37 @@ func (n *node) run(ctx context.Context) error {
 	group.Go(func() error { return beat.run(inner) })
 	group.Go(func() error { return watch(inner, &n.process, n.server) })
 	group.Go(func() error { return memory.Tend(inner) })
+	if n.late != nil {
+		group.Go(func() error { return n.late.Open(inner, retryInterval) })
+	}
+	n.certificates.start(inner, group)
 	if n.health.watch != nil {
 		group.Go(func() error { return n.health.watchProgress(inner, env.Mesh, env.Metrics, n.options.Log) })
+	}
+	if env.Store != nil || env.Index != nil {
+		group.Go(func() error { return n.health.watchEngines(inner, env, n.options.Log) })
 	}
 	if env.Store != nil && env.Index != nil {
 		group.Go(func() error { return logProgress(inner, env) })
 	}
-	n.health.running.Store(true)
-	n.announce()
-
 	done := make(chan error, 1)
 	go func() { done <- group.Wait() }()
+	if n.api != nil {
+		select {
+		case <-n.api.serving:
+		case <-inner.Done():
+		}
+	}
+	if inner.Err() == nil {
+		n.health.phase.Store(phaseRunning)
+		n.announce()
+	}
 	select {
 	case err := <-done:
 		return err
 	case <-inner.Done():
 	}
-	n.health.running.Store(false)
+	n.health.phase.Store(phaseStopping)
 	n.options.Log.Info("shutdown started, work in progress finishes", "at_most", drainTimeout)
 	select {
 	case err := <-done:
@@ -183,9 +243,9 @@ func (n *node) run(ctx context.Context) error {
 
 func (n *node) announce() {
 	addr := ""
-	if n.env.Listen != nil {
-		addr = n.env.Listen.Addr().String()
-		n.options.Log.Info("console and REST API started", "url", "http://"+addr)
+	if n.api != nil {
+		addr = n.api.listener.Addr().String()
+		n.options.Log.Info("console and REST API started", "url", scheme(n.encrypted)+"://"+addr)
 	}
 	n.options.Log.Info("agent started", "version", n.options.Version, "roles", role.Names(n.roles))
 	if n.options.Ready != nil {

@@ -167,6 +167,14 @@ const (
 // pipelineFixture serves feeds, and returns the configuration of a stopped node that has stored their entries.
 func pipelineFixture(t *testing.T) (*simulate.FeedServer, config.Config) {
 	t.Helper()
+	f, c, r := runningFixture(t)
+	r.stop()
+	return f, c
+}
+
+// runningFixture serves feeds, and returns a node that has stored their entries.
+func runningFixture(t *testing.T) (*simulate.FeedServer, config.Config, *running) {
+	t.Helper()
 	f := simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour))
 	web := httptest.NewServer(f)
 	t.Cleanup(web.Close)
@@ -174,8 +182,7 @@ func pipelineFixture(t *testing.T) (*simulate.FeedServer, config.Config) {
 	r := start(t, c)
 	r.add(web.URL)
 	r.waitIdle(testItems)
-	r.stop()
-	return f, c
+	return f, c, r
 }
 
 func (r *running) add(web string) {
@@ -196,8 +203,8 @@ func TestRun_LeaksNothing(t *testing.T) {
 	for range 2 { // the second start needs the same files and port
 		r := start(t, c)
 		ready, err := r.Ready(t.Context())
-		if err != nil || len(ready.Checks) != 6 {
-			t.Errorf("got %+v, %v; want six checks", ready, err)
+		if err != nil || len(ready.Checks) != 7 {
+			t.Errorf("got %+v, %v; want seven checks", ready, err)
 		}
 		for _, check := range ready.Checks {
 			if !check.OK {
@@ -253,20 +260,6 @@ func TestRun_UnknownRole(t *testing.T) {
 	}
 	if _, err := os.Stat(c.Data); !os.IsNotExist(err) {
 		t.Errorf("stat of the data folder: got %v, want that it does not exist", err)
-	}
-}
-
-func TestRun_UnreachableNATS(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // connections are refused
-	c := settings(filepath.Join(t.TempDir(), "data"))
-	c.Roles, c.NATS = []string{"crawl"}, []config.Address{config.Address("nats://" + l.Addr().String())}
-	if got := startError(t, c); !strings.Contains(got, "connect to the NATS server of --nats") {
-		t.Errorf("got %q, want the failed connection", got)
 	}
 }
 
@@ -375,6 +368,13 @@ func TestRun_RebuildsIndexFromStore(t *testing.T) {
 	}{
 		{"lost", func() error { return os.RemoveAll(index) }, 0, "index lost, rebuild started"},
 		{"broken", func() error { return os.WriteFile(filepath.Join(index, "index_meta.json"), []byte("rubbish"), 0o600) }, 1, "index lost, rebuild started"},
+		{"damaged", func() error {
+			segments, err := filepath.Glob(filepath.Join(index, "store", "*.zap"))
+			for _, segment := range segments {
+				flipBit(t, segment, -200)
+			}
+			return err
+		}, 1, "index lost, rebuild started"},
 		{"short of some items", func() error { return deleteFromIndex(t, index, 10) }, 1, "missing=10"},
 	} {
 		if err := test.damage(); err != nil {
@@ -410,11 +410,17 @@ func TestRun_FilesAreHidden(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such permissions")
 	}
+	t.Parallel()
 	c := settings(filepath.Join(t.TempDir(), "data"))
-	if err := os.MkdirAll(c.Data, 0o755); err != nil {
+	old := filepath.Join(c.Data, "nats", "old") // of an older version
+	if err := errors.Join(os.MkdirAll(filepath.Dir(old), 0o755), os.WriteFile(old, nil, 0o644), os.Chmod(old, 0o664), os.Chmod(c.Data, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	start(t, c).stop()
+	r := start(t, c)
+	web := httptest.NewServer(simulate.NewFeedServer(testFeeds, testEntries, time.Now().Add(-time.Hour)))
+	defer web.Close()
+	r.add(web.URL)
+	r.waitIdle(testItems)
 	files := 0
 	err := filepath.WalkDir(c.Data, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

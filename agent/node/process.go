@@ -33,6 +33,8 @@ type process struct {
 	roles     []role.Role
 	self      subjects.Agent // heartbeat record of this process
 	resources []io.Closer    // open resources in the order of opening
+
+	certificates certificates // of the listeners
 }
 
 // closer adapts a function to [io.Closer].
@@ -62,7 +64,7 @@ func (p *process) path(name string) string { return filepath.Join(p.config.Data,
 
 // needsData reports whether this node needs a data folder.
 func (p *process) needsData() bool {
-	return len(p.config.NATS) == 0 ||
+	return len(p.config.NATS) == 0 || p.config.TLS.ACMEHost != "" ||
 		p.config.Store == "" && p.needs(func(r role.Role) bool { return r.Store }) ||
 		p.config.Search == "" && p.needs(func(r role.Role) bool { return r.Index })
 }
@@ -75,8 +77,10 @@ func (p *process) openData() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w: choose another with --data", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { // of an older version
+	if hidden, err := hideFiles(dir); err != nil {
 		p.options.Log.Warn("the data folder may be readable by other users", "folder", dir, "err", err)
+	} else if hidden > 1 { // more than the new folder
+		p.options.Log.Info("files of the data folder were accessible to other users and are hidden now", "folder", dir, "files", hidden)
 	}
 	if err := p.checkDiskSpace(); err != nil {
 		return err
@@ -93,8 +97,17 @@ func (p *process) openData() error {
 	return nil
 }
 
+// minWrite is the minimum of free space for what users change. It is less than minFree, so that they can still make
+// space where polling has paused.
+const minWrite = 16 << 20
+
 // checkDiskSpace returns nil if the disk of the data folder has space for new items.
-func (p *process) checkDiskSpace() error {
+func (p *process) checkDiskSpace() error { return p.checkFree(minFree) }
+
+// checkWritable returns nil if the disk of the data folder has space for what users change.
+func (p *process) checkWritable() error { return p.checkFree(minWrite) }
+
+func (p *process) checkFree(least int64) error {
 	if !p.needsData() {
 		return nil
 	}
@@ -102,9 +115,9 @@ func (p *process) checkDiskSpace() error {
 	if err != nil {
 		return fmt.Errorf("read the free space of the disk of %s: %w", p.config.Data, err)
 	}
-	if free < minFree {
+	if free < least {
 		return fmt.Errorf("the disk of the data folder %s is full: %v free, at least %v required: free some space, or choose another folder with --data",
-			p.config.Data, config.Bytes(free>>20<<20), config.Bytes(minFree))
+			p.config.Data, config.Bytes(free>>20<<20), config.Bytes(least))
 	}
 	return nil
 }

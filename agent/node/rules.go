@@ -108,7 +108,7 @@ func (r *ruleSets) specs() []service.RuleSetSpec {
 // start keeps the mesh at the newest rules of the store, if this node serves the API, and the node's
 // roles at the active rules of the mesh, until ctx ends. It returns when the first rules are active.
 func (r *ruleSets) start(ctx context.Context, group *errgroup.Group) {
-	if r.env.Listen != nil {
+	if r.env.Serve != nil {
 		r.publish(ctx)
 		group.Go(func() error {
 			for {
@@ -122,7 +122,7 @@ func (r *ruleSets) start(ctx context.Context, group *errgroup.Group) {
 		})
 	}
 	for _, set := range r.sets {
-		if r.applies(set.Name) || r.env.Listen != nil { // the API evaluates drafts on stored items
+		if r.applies(set.Name) || r.env.Serve != nil { // the API evaluates drafts on stored items
 			r.follow(ctx, group, set)
 		}
 	}

@@ -162,8 +162,7 @@ func (r *running) newestHasParagraphs() bool {
 
 func TestRules_ApplyToNewItems(t *testing.T) {
 	t.Parallel()
-	f, c := pipelineFixture(t)
-	r := start(t, c)
+	f, _, r := runningFixture(t)
 	if !r.newestHasParagraphs() {
 		t.Fatal("got no paragraphs with the built-in rules")
 	}

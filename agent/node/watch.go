@@ -2,7 +2,7 @@ package node
 
 import (
 	"context"
-	"fmt"
+	"strings"
 	"time"
 
 	"feedmesh/agent/role"
@@ -13,11 +13,11 @@ import (
 
 const (
 	watchInterval = 5 * time.Second
-	maxUnhealthy  = 15 * time.Second // maximum time that the embedded server may be unhealthy before the node stops
+	maxUnhealthy  = 15 * time.Second // timeout of an unhealthy embedded server, after which it is restarted
 )
 
-// watch pauses and reports on a full disk, and stops the node when the embedded NATS server can't recover:
-// after a full disk it needs a restart.
+// watch reports on a full disk, and restarts the embedded NATS server when it can't recover: after a full disk its
+// streams stay unavailable. It ends with ctx.
 func watch(ctx context.Context, p *process, server *embedded.Server) error {
 	full := false
 	unhealthySince, failures := time.Time{}, 0 // start of the failure, and consecutive failed checks
@@ -27,19 +27,21 @@ func watch(ctx context.Context, p *process, server *embedded.Server) error {
 			return nil
 		case <-time.After(watchInterval):
 		}
-		err := p.checkDiskSpace()
+		disk := p.checkDiskSpace()
 		switch {
-		case err != nil && !full:
-			p.options.Log.Error("fetching paused, disk full", "err", err)
-		case err == nil && full:
+		case disk != nil && !full:
+			p.options.Log.Error("fetching paused, disk full", "err", disk)
+		case disk == nil && full:
 			p.options.Log.Info("fetching resumed, disk space available")
 		}
-		full = err != nil
+		full = disk != nil
 		if server == nil {
 			continue
 		}
-		if err = server.Healthy(); err == nil {
+		err := server.Healthy()
+		if err == nil {
 			failures = 0
+			_, _ = server.Lost() // it logs what is lost; the check returns the error
 			continue
 		}
 		switch failures++; {
@@ -47,8 +49,12 @@ func watch(ctx context.Context, p *process, server *embedded.Server) error {
 			unhealthySince = time.Now()
 		case failures == 2:
 			p.options.Log.Warn("embedded NATS server unhealthy", "err", err)
-		case time.Since(unhealthySince) > maxUnhealthy:
-			return fmt.Errorf("%w: unhealthy for %v: check the disk of %s and restart the agent", err, maxUnhealthy, p.config.Data)
+		case time.Since(unhealthySince) > maxUnhealthy && !full:
+			p.options.Log.Warn("embedded NATS server restarted", "err", err)
+			if err := server.Restart(); err != nil {
+				p.options.Log.Error("embedded NATS server restart failed: see its messages above, and the disk of the data folder", "err", err)
+			}
+			failures = 0
 		}
 	}
 }
@@ -59,8 +65,8 @@ const (
 	progressInterval = time.Hour        // and later so often
 )
 
-// logProgress logs what the mesh has, until ctx ends: often until all feeds were fetched once or the first minute
-// is over, then every hour.
+// logProgress logs what the mesh has, and which work stands still, until ctx ends: often until all feeds were fetched
+// once or the first minute is over, then every hour.
 func logProgress(ctx context.Context, env *role.Env) error {
 	interval := startupInterval
 	for started := time.Now(); ; {
@@ -84,8 +90,13 @@ func logProgress(ctx context.Context, env *role.Env) error {
 		if err != nil {
 			continue
 		}
-		env.Log.Info("progress", "feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing,
-			"items_stored", counts.Items, "items_searchable", indexed)
+		values := []any{
+			"feeds_known", counts.Feeds, "feeds_fetched", feeds.Polled, "feeds_failing", feeds.Failing, "items_stored", counts.Items, "items_searchable", indexed,
+		}
+		if stalled := env.Stalled(); len(stalled) > 0 {
+			values = append(values, "stalled", strings.Join(stalled, "; "))
+		}
+		env.Log.Info("progress", values...)
 		if feeds.Polled == counts.Feeds && indexed == counts.Items {
 			interval = progressInterval
 		}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,17 +21,22 @@ import (
 // A recorder is a registry that records its collectors.
 type recorder struct {
 	*prometheus.Registry
+	mu  sync.Mutex
 	all []prometheus.Collector
 }
 
 func (r *recorder) MustRegister(all ...prometheus.Collector) {
 	r.Registry.MustRegister(all...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.all = append(r.all, all...)
 }
 
 func (r *recorder) Register(c prometheus.Collector) error {
 	err := r.Registry.Register(c)
 	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.all = append(r.all, c)
 	}
 	return err
@@ -41,11 +46,8 @@ func (r *recorder) Register(c prometheus.Collector) error {
 func TestMetrics_AreValid(t *testing.T) {
 	r := worktest.NewTestbed(t)
 	registry := &recorder{Registry: prometheus.NewRegistry()}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &Env{Env: r.Env(r.Mesh), Options: api.Options{Listen: listener, MetricsPage: http.NotFoundHandler()}}
+	serve := func(context.Context, http.Handler) error { return nil }
+	env := &Env{Env: r.Env(r.Mesh), Options: api.Options{Serve: serve, MetricsPage: http.NotFoundHandler()}}
 	env.Store, env.Index, env.Metrics, env.Config.WebSubURL = enginetest.Store(t), enginetest.Index(t), registry, "http://hub.example"
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -31,7 +31,7 @@ type Role struct {
 	Rules       []string // names of the rule sets that it applies
 	Store       bool     // needs the store
 	Index       bool     // needs the index
-	Listens     bool     // needs the listener of the API
+	Listens     bool     // serves the address of the API
 
 	// Run performs the role until ctx ends, and returns after the work in progress is finished.
 	Run func(ctx context.Context, env *Env) error

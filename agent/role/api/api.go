@@ -3,11 +3,11 @@ package api
 
 import (
 	"context"
-	"net"
 	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
+	"feedmesh/agent/backup"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web"
@@ -20,31 +20,36 @@ import (
 // Options are the dependencies of this role only.
 type Options struct {
 	Version     string
-	Listen      net.Listener
-	Checks      func(ctx context.Context) []wire.Check // readiness of this process's dependencies
-	Stalled     func() []string                        // work of the mesh that stands still
+	Serve       func(ctx context.Context, h http.Handler) error // serves the API's address until ctx ends, and finishes requests in progress
+	Checks      func(ctx context.Context) []wire.Check          // readiness of this process's dependencies
+	Stalled     func() []string                                 // work of the mesh that stands still
+	DiskSpace   func() error                                    // returns an error if the disk is too full for changes
 	MetricsPage http.Handler
-	RuleSets    []service.RuleSetSpec // available rule sets
+	RuleSets    []service.RuleSetSpec                        // available rule sets
+	MakeBackup  func(context.Context) (wire.Download, error) // of store and schedule
+	BackupState func() *wire.BackupState
+	Backups     *backup.Schedule // nil: no backups are scheduled
 }
 
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, RuleSetSpecs: o.RuleSets,
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
 		Token:   string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
-		Unique: env.Config.Unique,
+		Unique: env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,
 	})
 	defer answers.Close()
 	server := rest.New(answers, rest.Options{
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
-		TrustedProxies: env.Config.TrustedProxy,
+		TrustedProxies: env.Config.TrustedProxy, HSTS: env.Config.TLS.ACMEHost != "",
 	})
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, server.Login))))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return answers.Imports.Run(ctx) })
 	group.Go(func() error { return answers.Jobs.Run(ctx) })
 	group.Go(func() error { return answers.Events.Run(ctx) })
-	group.Go(func() error { return rest.Serve(ctx, o.Listen, handler, env.Log) })
+	group.Go(func() error { return o.Backups.Run(ctx) })
+	group.Go(func() error { return o.Serve(ctx, handler) })
 	return group.Wait()
 }

@@ -2,15 +2,23 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"testing"
 	"time"
 
 	"feedmesh/agent/role/work/worktest"
+	"feedmesh/agent/web/rest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage/enginetest"
 )
+
+func serveOn(l net.Listener) func(context.Context, http.Handler) error {
+	return func(ctx context.Context, h http.Handler) error {
+		return rest.Serve(ctx, l, h, slog.New(slog.DiscardHandler))
+	}
+}
 
 // serveAPI runs the api role and returns its address, a stop function, and its result. Requests for its
 // metrics block until answer is closed.
@@ -18,11 +26,11 @@ func serveAPI(r *worktest.Testbed, requested chan<- struct{}, answer <-chan stru
 	r.T.Helper()
 	env := r.Env(r.Mesh)
 	env.Store, env.Index = worktest.ManyFeeds(r.T, 3), enginetest.Index(r.T)
-	var o Options
-	var err error
-	if o.Listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		r.T.Fatal(err)
 	}
+	o := Options{Serve: serveOn(l)}
 	o.Checks = func(context.Context) []wire.Check { return []wire.Check{{Name: "all", OK: true}} }
 	o.MetricsPage = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(requested)
@@ -32,7 +40,7 @@ func serveAPI(r *worktest.Testbed, requested chan<- struct{}, answer <-chan stru
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, env, o) }()
 	r.T.Cleanup(cancel)
-	return "http://" + o.Listen.Addr().String(), cancel, done
+	return "http://" + l.Addr().String(), cancel, done
 }
 
 func TestAPI_FinishesRequestsOnShutdown(t *testing.T) {
@@ -92,7 +100,7 @@ func TestAPI_FailsIfItCannotListen(t *testing.T) {
 	}
 	l.Close()
 	env.Store, env.Index = enginetest.Store(t), enginetest.Index(t)
-	if err := Run(t.Context(), env, Options{Listen: l, MetricsPage: http.NotFoundHandler()}); err == nil {
+	if err := Run(t.Context(), env, Options{Serve: serveOn(l), MetricsPage: http.NotFoundHandler()}); err == nil {
 		t.Error("got nil with a closed listener, want an error")
 	}
 }
