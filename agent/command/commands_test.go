@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
@@ -211,4 +212,17 @@ func TestCommands_NoNodeRunning(t *testing.T) {
 	isolate(t)
 	do(t, "", "status", "--api", "http://127.0.0.1:1").check(t, 1, "",
 		"agent: no node answers at http://127.0.0.1:1: is one running? start one with: agent\n")
+}
+
+func TestStatus_Backups(t *testing.T) {
+	state := &wire.BackupState{To: "/backups", Last: time.Now().Add(-time.Hour), Size: 3 << 20, Requested: time.Now().Add(-2 * time.Hour), RequestedSize: 1 << 20}
+	w := newTestbed(t, func(d *service.Deps) { d.BackupState = func() *wire.BackupState { return state } })
+	s := w.do(t, "status")
+	for _, want := range []string{"1 h ago, 3MB in /backups", "2 h ago, 1MB on request"} {
+		if !strings.Contains(s.out, want) {
+			t.Errorf("the status lacks %q: %s", want, s.out)
+		}
+	}
+	state = &wire.BackupState{To: "/backups"}
+	w.do(t, "status").check(t, 0, "none yet in /backups", "")
 }

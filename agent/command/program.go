@@ -41,6 +41,8 @@ type cli struct {
 	Keep       keepCommand       `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
 	Quarantine quarantineCommand `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
 	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
+	Backup     backupCommand     `cmd:"" help:"Make a backup of store and schedule while the node runs."`
+	Restore    restoreCommand    `cmd:"" help:"Restore a backup, while no agent runs."`
 	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
 	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
 	Compare    compareCommand    `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`

@@ -37,6 +37,7 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 			items += fmt.Sprintf(", %d purged", s.Purged)
 		}
 		row("items", items)
+		showBackup(row, s.Backup, now)
 	})
 	for _, problem := range s.Problems {
 		pg.printf("PROBLEM: %s\n", problem)
@@ -75,6 +76,23 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 			}
 		}
 	})
+}
+
+// showBackup prints the backups; b may be nil.
+func showBackup(row func(...any), b *wire.BackupState, now time.Time) {
+	if b == nil {
+		return
+	}
+	switch {
+	case b.To == "":
+	case b.Last.IsZero():
+		row("backup", fmt.Sprintf("none yet in %s", b.To))
+	default:
+		row("backup", fmt.Sprintf("%s, %s in %s", ago(b.Last, now), size(b.Size), b.To))
+	}
+	if !b.Requested.IsZero() {
+		row("backup", fmt.Sprintf("%s, %s on request", ago(b.Requested, now), size(b.RequestedSize)))
+	}
 }
 
 // showStalled prints the work that stands still, such as paused polling.
