@@ -67,15 +67,26 @@ var stages = [][]fault{
 	{{id: "R18", what: "ten agents and back", back: agentsBack, short: 15 * time.Second, happen: scale}},
 	{{id: "R09", what: "Meilisearch down, slow, its index deleted", back: storesBack, short: 12 * time.Second, happen: searchGoes}},
 	{{id: "R01", what: "agents killed", back: agentsBack, short: 15 * time.Second, happen: killAgents}},
-	{{id: "R20", what: "the agent that places items killed every 10 s", back: agentsBack, short: 32 * time.Second, happen: killCluster}},
+	{{id: "R01b", what: "the agent that places items killed every 10 s", back: agentsBack, short: 32 * time.Second, happen: killCluster}},
 	{{id: "R02", what: "agents killed at each crash point", back: agentsBack, short: 35 * time.Second, happen: crashAtPoints}},
 	{
 		{id: "R03", what: "active agent stopped for three leases", back: agentsBack, short: 18 * time.Second, happen: zombie},
 		{id: "R13", what: "poison", back: agentsBack, short: 16 * time.Second, happen: poison},
 	},
 	{{id: "R04", what: "one NATS server killed", back: agentsBack, short: 12 * time.Second, happen: killNATS}},
+	{{id: "R26", what: "one NATS server hangs", back: agentsBack, short: 20 * time.Second, happen: hangNATS}},
+	{{id: "R27", what: "a NATS server apart from the others; the disk of one full", back: agentsBack, short: 40 * time.Second, happen: partNATS}},
 	{{id: "R06", what: "all streams and buckets deleted", back: agentsBack, short: 4 * time.Second, happen: loseStreams}},
 	{{id: "R08", what: "PostgreSQL restarted, down, connections killed", back: storesBack, short: 14 * time.Second, happen: storeGoes}},
+	{{id: "R20", what: "unreadable values under keys of every bucket, and in every queue", back: agentsBack, short: 10 * time.Second, happen: garbage}},
+	{
+		{id: "R21", what: "the clock of the active schedule 1 h ahead, 1 h behind", back: agentsBack, short: 40 * time.Second, refetches: true, happen: shiftClock},
+		{id: "R28", what: "a single node killed during a purge", back: agentsBack, happen: killPurge},
+		{id: "R29", what: "a restore killed, into SQLite and PostgreSQL", back: agentsBack, happen: killRestore},
+	},
+	{{id: "R22", what: "PostgreSQL goes back to older files", back: storesBack, short: 20 * time.Second, refetches: true, happen: storeGoesBack}},
+	{{id: "R23", what: "damaged files of one NATS server", back: agentsBack, short: 10 * time.Second, happen: damageNATS}},
+	{{id: "R25", what: "an agent starts without its engines", back: agentsBack, short: 30 * time.Second, happen: startWithout}},
 	{{id: "R11", what: "disks full", back: storesBack, short: 12 * time.Second, happen: fillDisks}},
 	{{id: "R15", what: "a fifth delivered again", back: agentsBack, short: 12 * time.Second, refetches: true, happen: redeliver}},
 	{{id: "R16", what: "two versions mixed", back: agentsBack, short: 12 * time.Second, happen: mixVersions}},
@@ -298,7 +309,7 @@ func (w *work) settle(strict bool, summaryTimeout time.Duration) *end {
 	e := &end{summaryTimeout: summaryTimeout, run: &run{fault: fault{id: "end", what: "after all faults"}, strict: strict, began: w.began}}
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(time.Second) {
 		e.recovered = time.Now()
-		if err := w.ledger.catchUp(w.ctx, e.began); err != nil {
+		if err := w.ledger.catchUp(w.ctx); err != nil {
 			w.logf("read all stored items: %v", err)
 		}
 		if e.served, e.absent, e.lost = w.ledger.absent(e.began, e.recovered); e.absent == 0 {
@@ -399,6 +410,7 @@ func (m *mesh) queuesEmpty(e *end) {
 			e.quarantined = q.Tasks
 		case q.Oldest > settleTime.Seconds():
 			e.late("a task has been on queue %s for %.0f s", q.Queue, q.Oldest)
+			m.logConsumers(q.Queue)
 		}
 	}
 	if e.quarantined > 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"feedmesh/agent/simulate"
-	"feedmesh/storage"
 	"feedmesh/storage/meilisearch"
 )
 
@@ -20,6 +19,8 @@ import (
 type ledger struct {
 	feedServer *feedServer
 	url        string // of the database, for its superuser
+
+	reading sync.Mutex // held during a read of the store, so that no older read overwrites a newer one
 
 	mu     sync.Mutex
 	stored map[string]time.Time // by link: when it was first seen in the store
@@ -30,42 +31,78 @@ func newLedger(f *feedServer, url string) *ledger {
 	return &ledger{feedServer: f, url: url, stored: map[string]time.Time{}, events: map[string]string{}}
 }
 
-// watch records new items of the store until ctx ends. It pauses while the store is unavailable.
+// readAllEvery is the interval at which all items are read: those of an agent with a wrong clock are not among
+// the newest.
+const readAllEvery = 10 * time.Second
+
+// watch records the items of the store until ctx ends. It pauses while the store is unavailable.
 func (l *ledger) watch(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(time.Second) {
 		conn, err := pgx.Connect(ctx, l.url)
 		if err != nil {
 			continue
 		}
-		for err == nil {
-			err = l.recordItems(ctx, conn, time.Now().Add(-3*time.Minute))
-			time.Sleep(250 * time.Millisecond)
+		for all := (time.Time{}); err == nil; time.Sleep(250 * time.Millisecond) {
+			if time.Since(all) < readAllEvery {
+				err = l.recordNew(ctx, conn)
+				continue
+			}
+			err, all = l.recordAll(ctx, conn), time.Now()
 		}
 		conn.Close(context.WithoutCancel(ctx))
 	}
 }
 
-// catchUp records the items first seen after a time, including late ones.
-func (l *ledger) catchUp(ctx context.Context, after time.Time) error {
+// catchUp records all items of the store.
+func (l *ledger) catchUp(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, l.url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return l.recordItems(ctx, conn, after)
+	return l.recordAll(ctx, conn)
 }
 
-// recordItems records the items first seen after a time.
-func (l *ledger) recordItems(ctx context.Context, conn *pgx.Conn, after time.Time) error {
+// recordNew records the newest items.
+func (l *ledger) recordNew(ctx context.Context, conn *pgx.Conn) error {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	return l.record(ctx, conn, nil, "SELECT url, event_id FROM items WHERE first_seen > $1", time.Now().Add(-3*time.Minute))
+}
+
+// recordAll records all items. Those that the store no longer has count as not stored.
+func (l *ledger) recordAll(ctx context.Context, conn *pgx.Conn) error {
+	found := map[string]bool{}
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	if err := l.record(ctx, conn, func(url string) { found[url] = true }, "SELECT url, event_id FROM items"); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for url := range l.stored {
+		if !found[url] {
+			delete(l.stored, url)
+			delete(l.events, url)
+		}
+	}
+	return nil
+}
+
+// record records the items of a query, and calls seen for each if it is not nil.
+func (l *ledger) record(ctx context.Context, conn *pgx.Conn, seen func(url string), query string, arguments ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	rows, err := conn.Query(ctx, "SELECT url, event_id FROM items WHERE first_seen > $1", after)
+	rows, err := conn.Query(ctx, query, arguments...)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	var url, event string
 	_, err = pgx.ForEachRow(rows, []any{&url, &event}, func() error {
+		if seen != nil {
+			seen(url)
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.stored[url].IsZero() {
@@ -226,27 +263,12 @@ func indexedIDs(ctx context.Context, search, key string) (map[string]bool, error
 		return nil, err
 	}
 	defer index.Close()
-	days, err := index.Days(ctx)
-	if err != nil {
-		return nil, err
-	}
+	list, err := allIDs(ctx, index)
 	ids := map[string]bool{}
-	for day := range days {
-		for after := ""; ; {
-			var page []storage.Stamp
-			if page, err = index.Stamps(ctx, day, after, 1000); err != nil {
-				return nil, err
-			}
-			if len(page) == 0 {
-				break
-			}
-			for _, s := range page {
-				ids[s.ID] = true
-			}
-			after = page[len(page)-1].ID
-		}
+	for _, id := range list {
+		ids[id] = true
 	}
-	return ids, nil
+	return ids, err
 }
 
 // A politeness summarizes the requests of a period.

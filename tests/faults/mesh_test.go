@@ -45,6 +45,7 @@ type mesh struct {
 
 	nats    []*unit
 	servers *engines.NATS
+	routes  [natsServers][]*proxy // between each server and the others
 	store   *unit
 	pg      *engines.Postgres
 	search  *unit
@@ -71,8 +72,12 @@ type mesh struct {
 type agent struct {
 	*unit
 	api     *client.Client // for its API if it has that role, otherwise for its health and metrics
+	clock   string         // file with the shift of its clock
 	journal journal
 }
+
+// set restarts the agent with another environment, after it has finished its work in progress.
+func (a *agent) set(env ...string) { a.unit.set(append(env, "FEEDMESH_CLOCK="+a.clock)...) }
 
 // newMesh starts a mesh that ends with the test.
 func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
@@ -133,8 +138,25 @@ func (m *mesh) build() {
 	m.t.Cleanup(func() { m.previous() }) // before the folder is removed
 }
 
+const natsServers = 3
+
+// route puts a proxy between two NATS servers.
+func (m *mesh) route(from, to int, address string) (string, error) {
+	p, err := newProxy(m.t, address)
+	if err != nil {
+		return "", err
+	}
+	m.routes[from] = append(m.routes[from], p)
+	m.routes[to] = append(m.routes[to], p)
+	return p.address(), nil
+}
+
 func (m *mesh) startNATS() {
-	servers, err := engines.StartNATS(m.folder("nats"), 3)
+	dir := m.folder("nats")
+	for i := range natsServers {
+		m.folder(filepath.Join("nats", fmt.Sprintf("nats-%d", i)))
+	}
+	servers, err := engines.StartRoutedNATS(dir, natsServers, m.route)
 	if err != nil {
 		m.t.Error(err)
 		return
@@ -199,12 +221,20 @@ func (m *mesh) folder(name string) string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.disks[name] = d
+	m.disks[filepath.Base(name)] = d
 	return path
 }
 
-// newAgent returns an agent that is not started yet.
+// newAgent returns an agent of the mesh that is not started yet.
 func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
+	return m.newProcess(name, roles, env, append([]string{
+		"--roles", strings.Join(roles, ","), "--nats", strings.Join(m.servers.URLs(), ","),
+		"--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
+	}, m.flags...)...)
+}
+
+// newProcess returns an agent that is not started yet, with a data folder of its name.
+func (m *mesh) newProcess(name string, roles, env []string, flags ...string) *agent {
 	port, err := engines.FreePort()
 	if err != nil {
 		m.t.Fatal(err)
@@ -214,16 +244,16 @@ func (m *mesh) newAgent(name string, roles []string, env ...string) *agent {
 	if slices.Contains(roles, "api") {
 		at = "--listen"
 	}
-	p := &engines.Process{Name: name, Path: m.program, Env: env, Args: append([]string{
-		"--roles", strings.Join(roles, ","), "--data", filepath.Join(m.dir, name), at, listen,
-		"--nats", strings.Join(m.servers.URLs(), ","), "--search", "meilisearch://" + m.proxy.address(), "--search-key", m.meili.Key(),
-		"--schedule-interval", interval.String(), "--schedule-host-spacing", "0s", "--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
-	}, m.flags...)}
+	clock := filepath.Join(m.dir, strings.ReplaceAll(name, " ", "-")+".clock")
+	p := &engines.Process{Name: name, Path: m.program, Env: append(env, "FEEDMESH_CLOCK="+clock), Args: append([]string{
+		"--data", filepath.Join(m.dir, name), at, listen, "--schedule-interval", interval.String(), "--schedule-host-spacing", "0s",
+		"--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
+	}, flags...)}
 	client, err := client.NewClient("http://"+listen, "")
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return &agent{unit: newUnit(p, p.Start), api: client, journal: newJournal()}
+	return &agent{unit: newUnit(p, p.Start), api: client, clock: clock, journal: newJournal()}
 }
 
 // add starts an additional agent under supervision.

@@ -62,7 +62,7 @@ func (m *mesh) spare() {
 // pairs are the faults that may be injected together: neither masks or prevents the other.
 var pairs = [][2]string{
 	{"R03", "R13"}, {"R04", "R13"}, {"R09", "R13"}, {"R15", "R13"}, {"R18", "R13"},
-	{"R01", "R09"}, {"R03", "R09"}, {"R04", "R09"}, {"R08", "R09"}, {"R15", "R09"}, {"R16", "R09"}, {"R20", "R09"},
+	{"R01", "R09"}, {"R03", "R09"}, {"R04", "R09"}, {"R08", "R09"}, {"R15", "R09"}, {"R16", "R09"}, {"R01b", "R09"}, {"R20", "R09"}, {"R20", "R13"}, {"R21", "R13"}, {"R26", "R13"},
 	{"R04", "R08"},
 }
 
@@ -128,8 +128,9 @@ func (c *chance) run(f fault) *run {
 	return r
 }
 
+// between returns a random duration; from if to is not longer, as of faults that end by themselves.
 func (c *chance) between(from, to time.Duration) time.Duration {
-	return from + time.Duration(c.random.Int64N(int64(to-from)))
+	return from + time.Duration(c.random.Int64N(max(1, int64(to-from))))
 }
 
 // losses returns the results that fail a soak.

@@ -101,18 +101,20 @@ func (m *mesh) stayDown(r *run, u *unit, check string, down time.Duration) {
 	m.engineBack(r, u)
 }
 
-// awaitFailedCheck fails the run unless an agent's readiness soon reports a failed check.
-func (m *mesh) awaitFailedCheck(r *run, check string) {
+// awaitFailedCheck fails the run unless the readiness of the first agent soon reports a failed check.
+func (m *mesh) awaitFailedCheck(r *run, check string) { m.awaitFailedCheckOf(r, m.agents[0], check) }
+
+func (m *mesh) awaitFailedCheckOf(r *run, a *agent, check string) {
 	for began := time.Now(); time.Since(began) < reportTimeout; time.Sleep(200 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(m.ctx, reportTimeout)
-		ready, err := m.agents[0].api.Ready(ctx)
+		ready, err := a.api.Ready(ctx)
 		cancel()
 		if err == nil && !ready.Ready && ill(ready, check) {
 			m.logf("%s is reported as unavailable after %v", check, time.Since(began).Round(100*time.Millisecond))
 			return
 		}
 	}
-	r.miss("readiness does not report within %v that %s is unavailable", reportTimeout, check)
+	r.miss("readiness of %s does not report within %v that %s is unavailable", a.Name, reportTimeout, check)
 }
 
 func ill(ready client.Readiness, check string) bool {
@@ -139,7 +141,7 @@ func (m *mesh) engineBack(r *run, u *unit) {
 
 // fillDisks fills the disks of all engines, in the long form one after another, and frees them again.
 func fillDisks(m *mesh, r *run) {
-	names := []string{"postgres", "meilisearch", "nats"}
+	names := []string{"postgres", "meilisearch", "nats-0", "nats-1", "nats-2"}
 	for _, name := range names {
 		if m.disks[name] == nil {
 			m.logf("NOT TESTED: %s has no disk of its own that could be full", name)

@@ -28,6 +28,8 @@ type unit struct {
 	since       time.Time    // last start, zero before the first
 	up          bool         // whether it serves, by the last check
 	crashes     atomic.Int64 // number of unexpected ends
+
+	isolated atomic.Bool // a fault keeps it from its peers or clients
 }
 
 // newUnit returns a unit that is to run.
