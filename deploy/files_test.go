@@ -71,7 +71,7 @@ func TestFiles_SettingsExist(t *testing.T) {
 
 func TestCompose_MountedFilesExist(t *testing.T) {
 	text := read(t, "compose.yaml")
-	made := found(`"(nats-[a-z]+|nats\.conf|postgres|pgpass|meilisearch|token)"`, read(t, "secrets/main.go"))
+	made := found(`"(nats-[a-z]+|nats\.conf|postgres|pgpass|meilisearch|search-key|secret-key|token)"`, read(t, "secrets/main.go"))
 	for _, user := range append([]string{"all"}, role.Names(role.All)...) {
 		made = append(made, "nats-"+user)
 	}
