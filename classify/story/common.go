@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"feedmesh/classify/stem"
 )
 
 // A TermCounter counts the items of a set that contain each term. It has no lock: each worker needs one of its own.
@@ -122,3 +124,11 @@ func (b *background) place(term uint32) uint32 {
 
 // count returns the number of virtual events with a term.
 func (b *background) count(term uint32) int { return int(b.have[b.place(term)]) }
+
+// Share returns the share of items that contain a word of a language, or 0 if it is not a common term.
+func (c *CommonTerms) Share(word, lang string) float64 {
+	if c == nil {
+		return 0
+	}
+	return c.shares[termOf(hash(stem.Of(word, lang)), isWord)]
+}

@@ -35,6 +35,7 @@ type storiesEvalCommand struct {
 	Half   grouping.Half `default:"all" enum:"train,test,all" help:"Measure on the train half, the test half or all items; a hash of a story's name selects its half (${default})."`
 	Later  bool          `help:"Leave out the first days of a set of titles, which \"train\" uses."`
 	Method []string      `default:"ours,single-pass,components,kmeans,chains" enum:"ours,single-pass,components,kmeans,chains" help:"Methods to compare (${default})."`
+	Texts  []string      `type:"existingfile" placeholder:"FILE" help:"Files with the items that pairs of FILE refer to by ID; pairs without their items are left out."`
 	JSON   bool          `name:"json" help:"Print JSON."`
 	File   string        `arg:"" type:"existingfile" help:"Items, one JSON object per line; may be gzip."`
 }
@@ -49,6 +50,9 @@ host and published (a day; within a day, items are in the file's order):
 or they are pairs of items, of one story if the label is OK:
 
     {"id": "1", "lang": "ru", "label": "OK", "a": {"title": "..."}, "b": {"title": "..."}}
+
+An item of a pair may be in a file of --texts: {"ref": "ID"}. Items in different
+languages ({"lang": "ru", "title": "..."}) are compared as stories across languages.
 
 "ours" is the method of agents. Its models were trained on the first 15 days of titles,
 and the thresholds of the other methods on the train half of all days, so only later days
@@ -71,7 +75,7 @@ among the first ten, AFTER is the delay from their first item.`
 
 // Run implements the command.
 func (c *storiesEvalCommand) Run(_ context.Context, o *command.Output) error {
-	set, err := readSet(c.File, c.Half)
+	set, err := readSet(c.File, c.Half, c.Texts...)
 	if err != nil {
 		return err
 	}
@@ -79,11 +83,13 @@ func (c *storiesEvalCommand) Run(_ context.Context, o *command.Output) error {
 		_, set.Records = grouping.FirstDays(set.Records, grouping.TrainDays)
 	}
 	result := struct {
-		Items []grouping.Report     `json:"items,omitempty"`
-		Lanes []grouping.Lane       `json:"lanes,omitempty"`
-		Pairs []grouping.PairReport `json:"pairs,omitempty"`
-		Ranks []grouping.Ranking    `json:"ranks,omitempty"`
-		Churn *grouping.Churn       `json:"churn,omitempty"`
+		Items   []grouping.Report     `json:"items,omitempty"`
+		Lanes   []grouping.Lane       `json:"lanes,omitempty"`
+		Pairs   []grouping.PairReport `json:"pairs,omitempty"`
+		Across  []grouping.PairReport `json:"across,omitempty"`
+		Missing int                   `json:"missing,omitempty"` // pairs without their items
+		Ranks   []grouping.Ranking    `json:"ranks,omitempty"`
+		Churn   *grouping.Churn       `json:"churn,omitempty"`
 	}{}
 	for _, method := range c.Method {
 		if len(set.Records) > 0 {
@@ -96,6 +102,7 @@ func (c *storiesEvalCommand) Run(_ context.Context, o *command.Output) error {
 	if len(set.Pairs) > 0 {
 		result.Pairs = grouping.RunPairs(story.Default(), set.Pairs)
 	}
+	result.Across, result.Missing = grouping.RunAcross(set.Across), set.Missing
 	if ranks, churn := grouping.Rank(story.Default(), set.Records); len(ranks) > 0 && slices.Contains(c.Method, "ours") {
 		result.Ranks, result.Churn = ranks, &churn
 	}
@@ -112,6 +119,12 @@ func (c *storiesEvalCommand) Run(_ context.Context, o *command.Output) error {
 	}
 	if len(result.Pairs) > 0 {
 		grouping.PrintPairs(o.Out, result.Pairs)
+	}
+	if len(result.Across) > 0 {
+		grouping.PrintPairs(o.Out, result.Across)
+	}
+	if result.Missing > 0 {
+		fmt.Fprintf(o.Out, "%d pairs are left out: their items are not in the files of --texts\n", result.Missing)
 	}
 	if len(result.Ranks) > 0 {
 		grouping.PrintRankings(o.Out, result.Ranks, *result.Churn)
@@ -215,19 +228,37 @@ func (c *storiesCommonCommand) Run(_ context.Context, o *command.Output) error {
 	return os.WriteFile(c.Out, b, 0o666)
 }
 
-// readSet reads the half of a file.
-func readSet(name string, half grouping.Half) (grouping.Set, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return grouping.Set{}, command.Usage("read items: %w", err)
+// readSet reads the half of a file, whose pairs may refer to items of the files texts.
+func readSet(name string, half grouping.Half, texts ...string) (grouping.Set, error) {
+	items := grouping.Texts{}
+	for _, t := range texts {
+		if err := readFile(t, items.Add); err != nil {
+			return grouping.Set{}, err
+		}
 	}
-	defer file.Close()
-	set, err := grouping.Read(file, half)
+	var set grouping.Set
+	err := readFile(name, func(r io.Reader) (err error) {
+		set, err = grouping.Read(r, half, items)
+		return err
+	})
 	if err != nil {
-		return set, command.Usage("%s: %w", name, err)
+		return set, err
 	}
-	if len(set.Records) == 0 && len(set.Alone) == 0 && len(set.Pairs) == 0 {
+	if len(set.Records) == 0 && len(set.Alone) == 0 && len(set.Pairs) == 0 && len(set.Across) == 0 {
 		return set, command.Usage("%s has no item and no pair in that half", name)
 	}
 	return set, nil
+}
+
+// readFile opens a file for a function. Its errors name the file.
+func readFile(name string, read func(io.Reader) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return command.Usage("read items: %w", err)
+	}
+	defer file.Close()
+	if err := read(file); err != nil {
+		return command.Usage("%s: %w", name, err)
+	}
+	return nil
 }

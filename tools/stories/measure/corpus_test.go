@@ -17,7 +17,7 @@ func read(t *testing.T, file string, half Half) Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := Read(bytes.NewReader(b), half)
+	set, err := Read(bytes.NewReader(b), half, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func TestReadSplitsByStory(t *testing.T) {
 {"id": "p", "label": "OK", "lang": "ru", "a": {"title": "A"}, "b": {"title": "B"}}
 `
 	read := func(half Half) Set {
-		set, err := Read(strings.NewReader(file), half)
+		set, err := Read(strings.NewReader(file), half, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestReadSplitsByStory(t *testing.T) {
 }
 
 func TestRead_ErrorContainsTheLine(t *testing.T) {
-	if _, err := Read(strings.NewReader("{}\n{\n"), All); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := Read(strings.NewReader("{}\n{\n"), All, nil); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("got %v, want it to name line 2", err)
 	}
 }

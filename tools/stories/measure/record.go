@@ -25,9 +25,18 @@ type Record struct {
 
 // A Pair is two items, labelled whether they are of one story.
 type Pair struct {
-	ID   string
-	A, B story.Item
-	Same bool
+	ID    string
+	Group string // pairs about the same things have the same; empty if unknown
+	A, B  story.Item
+	Same  bool
+}
+
+// half returns the half that contains the pair: a group is never in both.
+func (p Pair) half() Half {
+	if Train.has(cmp.Or(p.Group, p.ID)) {
+		return Train
+	}
+	return Test
 }
 
 // A Set is the content of a file: records, or pairs.
@@ -35,9 +44,27 @@ type Set struct {
 	Records []Record // with a labelled story; by day, otherwise in the order of the file
 	Alone   []Record // without a label, of posts about different things: each is a story of its own; likewise
 	Pairs   []Pair
+	Across  []Pair // of items in different languages
+	Missing int    // pairs that are left out, because an item that they refer to is not among the texts
 }
 
-// A Half is a part of a set. Records are split by story and pairs by ID, so no story is in both.
+// Texts are items of other sets by ID, which pairs refer to so that they need not contain the texts of publishers. The
+// items of a pair have its ID followed by "/a" and "/b".
+type Texts map[string]story.Item
+
+// Add reads the items of a set.
+func (t Texts) Add(r io.Reader) error {
+	return eachLine(r, func(l line) {
+		switch {
+		case l.A != nil && l.B != nil:
+			t[l.ID+"/a"], t[l.ID+"/b"] = l.A.item(), l.B.item()
+		case l.ID != "":
+			t[l.ID] = l.item()
+		}
+	})
+}
+
+// A Half is a part of a set. Records are split by story and pairs by group or ID, so no story is in both.
 type Half string
 
 // The halves of a set.
@@ -63,6 +90,7 @@ const (
 // line is the JSON form of a record.
 type line struct {
 	ID, Title, Body, Lang, Host, Published, Story, Label string
+	Group, Ref                                           string
 	A, B                                                 *line
 }
 
@@ -74,14 +102,27 @@ type line struct {
 //
 // A pair is of one story if its label is OK, and an item without a story is alone in its own. Items of a day are taken to come
 // through the day, in the order of the file; those without a day, one a minute.
+// An item of a pair may be in texts instead: {"ref": "ID"}.
 // Errors name the line.
-func Read(r io.Reader, half Half) (Set, error) {
+func Read(r io.Reader, half Half, texts Texts) (Set, error) {
 	var set Set
+	if err := eachLine(r, func(l line) { set.add(l, half, texts) }); err != nil {
+		return set, err
+	}
+	for _, records := range [][]Record{set.Records, set.Alone} {
+		slices.SortStableFunc(records, func(a, b Record) int { return cmp.Compare(a.Day, b.Day) })
+		spread(records)
+	}
+	return set, nil
+}
+
+// eachLine calls a function with the JSON value of each line, packed by gzip or not.
+func eachLine(r io.Reader, each func(line)) error {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return set, err
+			return err
 		}
 		in = bufio.NewReader(z)
 	}
@@ -95,35 +136,53 @@ func Read(r io.Reader, half Half) (Set, error) {
 		}
 		var l line
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return set, fmt.Errorf("line %d: %w", n, err)
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if n > maxRecords {
-			return set, fmt.Errorf("line %d: there are more records than can be read", n)
+			return fmt.Errorf("line %d: there are more records than can be read", n)
 		}
-		set.add(l, half)
+		each(l)
 	}
 	if err := lines.Err(); err != nil {
-		return set, fmt.Errorf("line %d: %w", n+1, err)
+		return fmt.Errorf("line %d: %w", n+1, err)
 	}
-	for _, records := range [][]Record{set.Records, set.Alone} {
-		slices.SortStableFunc(records, func(a, b Record) int { return cmp.Compare(a.Day, b.Day) })
-		spread(records)
-	}
-	return set, nil
+	return nil
 }
 
-func (s *Set) add(l line, half Half) {
+func (s *Set) add(l line, half Half, texts Texts) {
 	switch {
-	case l.A != nil && l.B != nil && half.has(l.ID):
-		p := Pair{ID: l.ID, A: l.A.item(), B: l.B.item(), Same: l.Label == "OK"}
-		p.A.ID, p.B.ID = l.ID+"/a", l.ID+"/b"
-		p.A.Language, p.B.Language = l.Lang, l.Lang
-		s.Pairs = append(s.Pairs, p)
+	case l.A != nil && l.B != nil && half.has(cmp.Or(l.Group, l.ID)):
+		s.addPair(l, texts)
 	case l.A == nil && l.Story != "" && half.has(l.Story):
 		s.Records = append(s.Records, l.record(l.Story))
 	case l.A == nil && l.Story == "" && half.has(l.ID):
 		s.Alone = append(s.Alone, l.record(l.ID))
 	}
+}
+
+func (s *Set) addPair(l line, texts Texts) {
+	p := Pair{ID: l.ID, Group: l.Group, Same: l.Label == "OK"}
+	for _, side := range []struct {
+		from *line
+		to   *story.Item
+		id   string
+	}{{l.A, &p.A, "/a"}, {l.B, &p.B, "/b"}} {
+		*side.to = side.from.item()
+		if side.from.Ref != "" {
+			found, ok := texts[side.from.Ref]
+			if !ok {
+				s.Missing++
+				return
+			}
+			*side.to = found
+		}
+		side.to.ID, side.to.Language = l.ID+side.id, cmp.Or(side.from.Lang, l.Lang)
+	}
+	if p.A.Language != p.B.Language {
+		s.Across = append(s.Across, p)
+		return
+	}
+	s.Pairs = append(s.Pairs, p)
 }
 
 func (l *line) record(story string) Record {
