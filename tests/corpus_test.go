@@ -140,6 +140,7 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 		t.Errorf("got %d documents with items, want at least 340", yield)
 	}
 	findable(t, n)
+	storiesOfImport(t, n, c.Cluster.Window)
 
 	// A second sweep, a day later: everything is unchanged.
 	clock.add(25 * time.Hour)
@@ -152,6 +153,62 @@ func TestCorpus_RealFeedsBecomeSearchableItems(t *testing.T) {
 	if second := n.waitSettled(); second.Items != first.Items {
 		t.Errorf("got %d items after the second sweep, want the %d of the first", second.Items, first.Items)
 	}
+}
+
+// storiesOfImport checks the first 100 stories of a first import, whose items were published in many years: their
+// items were published within the window and three days, and no burst is found. It prints ten with their summaries.
+func storiesOfImport(t *testing.T, n *running, window time.Duration) {
+	t.Helper()
+	for _, sources := range []int{1, 2} { // the console shows stories of two publishers and more
+		page, err := client.Call(t.Context(), n.Client, wire.ListStories, wire.StorySearch{Sources: sources, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Stories) < 20 {
+			t.Errorf("got %d stories of %d publishers and more, want at least 20", len(page.Stories), sources)
+		}
+		for i, brief := range page.Stories {
+			view, err := client.Call(t.Context(), n.Client, wire.GetStory, wire.ByID{ID: brief.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if span := spanOf(view); span > window+72*time.Hour {
+				t.Errorf("the items of story %q were published within %v, want at most %v", view.Title, span, window+72*time.Hour)
+			}
+			if sources == 2 && i < 10 {
+				t.Logf("%s\n    %d items of %d publishers, %s", view.Title, view.Items, view.Sources, view.FirstSeen.Format(time.DateOnly))
+				for _, q := range view.Summary {
+					t.Logf("    - %s", q.Text)
+				}
+			}
+		}
+	}
+	bursts, err := client.Call(t.Context(), n.Client, wire.ListBursts, wire.ListBurstsRequest{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bursts.Total > 0 || len(bursts.Bursts) > 0 {
+		t.Errorf("got the bursts %v of a first import, want none", bursts.Bursts)
+	}
+}
+
+// spanOf returns the time between the first and the last publication of a story's items. Undated items do not count.
+func spanOf(view wire.StoryView) time.Duration {
+	var first, last time.Time
+	for _, e := range view.Timeline {
+		for _, i := range e.Items {
+			if i.Published.IsZero() {
+				continue
+			}
+			if first.IsZero() || i.Published.Before(first) {
+				first = i.Published
+			}
+			if i.Published.After(last) {
+				last = i.Published
+			}
+		}
+	}
+	return last.Sub(first)
 }
 
 // findable searches for 50 items by the rarest word of their titles.
