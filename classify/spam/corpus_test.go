@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"feedmesh/agent/role/parse/feed"
@@ -30,33 +31,77 @@ func TestCorpus(t *testing.T) {
 	}
 	sets := messageSets(t)
 	sets = append(sets,
-		set{name: "lobsters", documents: posts(t, "lobsters.jsonl.gz"), recall: 0, wrong: 0.002},
-		set{name: "habr", documents: append(posts(t, "habr-ru-labelled.jsonl.gz"), posts(t, "habr-ru-unlabelled.jsonl.gz")...), wrong: 0.002},
-		set{name: "feeds", documents: entries(t), wrong: 0.002},
+		set{name: "lobsters", documents: posts(t, "lobsters.jsonl.gz"), recall: 0, wrong: 0.0002},
+		set{name: "habr", documents: append(posts(t, "habr-ru-labelled.jsonl.gz"), posts(t, "habr-ru-unlabelled.jsonl.gz")...), wrong: 0.0002},
+		set{name: "feeds", documents: entries(t), wrong: 0.0002},
 	)
 	f := spam.Default()
-	t.Logf("%-24s %6s %6s %9s %9s %9s   at %.2f", "", "spam", "ham", "precision", "recall", "wrong", f.Threshold())
+	header(t, f)
 	for _, s := range sets {
-		var counts [2][2]int // by true label and prediction
-		flags := make(map[string]int)
-		for _, e := range s.documents {
-			v := f.Classify(e.Document, spam.History{})
-			predicted := v.Score >= f.Threshold()
-			counts[number(e.Spam)][number(predicted)]++
-			if predicted != e.Spam && s.wrong < 1 {
-				t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Reasons())
-			}
-			for _, flag := range v.Flags {
-				flags[flag]++
+		judge(t, f, s)
+	}
+}
+
+// TestCorpus_LeaveOneSetOut scores all messages of each set by word counts that were learned without the set, so
+// that its words are judged by others. No counts are learned from comments of blogs. The lists were written with the training half of each set in view.
+func TestCorpus_LeaveOneSetOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for each set of messages")
+	}
+	sets := messageSets(t)
+	byName := make(map[string][]spam.Example)
+	for _, s := range sets {
+		byName[s.name] = s.documents
+	}
+	others := append(posts(t, "lobsters.jsonl.gz"), posts(t, "habr-ru-labelled.jsonl.gz")...)
+	header(t, spam.Default())
+	for _, left := range []string{"sms", "youtube"} {
+		var examples []spam.Example
+		for _, name := range []string{"sms", "youtube"} {
+			if name != left {
+				examples = append(examples, byName[name+" (train)"]...)
 			}
 		}
-		ham, spams := counts[0][0]+counts[0][1], counts[1][0]+counts[1][1]
-		precision, recall := share(counts[1][1], counts[1][1]+counts[0][1]), share(counts[1][1], spams)
-		wrong := share(counts[0][1], ham)
-		t.Logf("%-24s %6d %6d %9.4f %9.4f %8.2f%%   %v", s.name, spams, ham, precision, recall, 100*wrong, flags)
-		if precision < s.precision || recall < s.recall || wrong > s.wrong {
-			t.Errorf("%s: want precision %.2f, recall %.2f, at most %.1f%% false positives", s.name, s.precision, s.recall, 100*s.wrong)
+		step := max(1, 3*len(others)/len(examples)) // as many in proportion as tools/spam takes
+		for i := 0; i < len(others); i += step {
+			examples = append(examples, spam.Example{Document: spam.Document{
+				Title: others[i].Title, Text: others[i].Text, Language: others[i].Language,
+			}})
 		}
+		f, err := spam.Parse([]byte("-- learned.txt --\n" + string(spam.Train("", examples))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge(t, f, set{name: "without " + left, documents: byName[left], wrong: 1})
+	}
+}
+
+func header(t *testing.T, f *spam.Filter) {
+	t.Logf("%-32s %6s %6s %9s %9s %9s   at %.2f", "", "spam", "ham", "precision", "recall", "wrong", f.Threshold())
+}
+
+// judge logs the figures of a set and fails below its bars. It prints mistakes about feeds only, because the
+// messages of the measured half should stay unread.
+func judge(t *testing.T, f *spam.Filter, s set) {
+	var counts [2][2]int // by true label and prediction
+	flags := make(map[string]int)
+	for _, e := range s.documents {
+		v := f.Classify(e.Document, spam.History{})
+		predicted := v.Score >= f.Threshold()
+		counts[number(e.Spam)][number(predicted)]++
+		if predicted != e.Spam && s.wrong < 1 {
+			t.Logf("%.100q %.200q %s: %.3f %q", e.Title, e.Text, e.URL, v.Score, v.Reasons())
+		}
+		for _, flag := range v.Flags {
+			flags[flag]++
+		}
+	}
+	ham, spams := counts[0][0]+counts[0][1], counts[1][0]+counts[1][1]
+	precision, recall := share(counts[1][1], counts[1][1]+counts[0][1]), share(counts[1][1], spams)
+	wrong := share(counts[0][1], ham)
+	t.Logf("%-32s %6d %6d %9.4f %9.4f %8.2f%%   %v", s.name, spams, ham, precision, recall, 100*wrong, flags)
+	if precision < s.precision || recall < s.recall || wrong > s.wrong {
+		t.Errorf("%s: want precision %.2f, recall %.2f, at most %.2f%% false positives", s.name, s.precision, s.recall, 100*s.wrong)
 	}
 }
 
@@ -91,7 +136,17 @@ func messageSets(t *testing.T) []set {
 			set{name: name + " (train)", documents: byName[name+" (train)"], wrong: 1},
 			set{name: name + " as items", documents: byName[name+" as items"], wrong: 1})
 	}
-	return append(sets, set{name: "datacamp-blog-comments", documents: byName["datacamp-blog-comments"], wrong: 1})
+	const comments = "datacamp-blog-comments"
+	untitled := slices.Clone(byName[comments])
+	for i := range untitled {
+		untitled[i].Title = "" // of the post, not of the comment
+	}
+	// The goal for all messages is a recall of 0.90. A third of the comments labelled as spam in the training half
+	// are thanks and questions, which are like those of other readers.
+	return append(sets,
+		set{name: comments, documents: byName[comments], wrong: 1},
+		set{name: comments + " untitled", documents: untitled, wrong: 1},
+		set{name: "all messages", documents: slices.Concat(byName["sms"], byName["youtube"], byName[comments]), precision: 0.98, recall: 0.88, wrong: 1})
 }
 
 // posts returns a file of posts without spam.

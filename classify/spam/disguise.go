@@ -15,6 +15,9 @@ func (l *textStyle) inspectToken(s string, f features, x *index) {
 	if f.currency > 0 && f.digits >= 2 && letters <= 3 && l.amount == "" {
 		l.amount = s
 	}
+	if f.currency > 0 && f.digits > 0 && l.tariff == "" && isTariff(s) {
+		l.tariff = s
+	}
 	if letters < 3 || len(s) > 40 || strings.Contains(s, "://") {
 		return
 	}

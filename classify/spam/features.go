@@ -29,8 +29,14 @@ func learnedFeatures(s *scorer) iter.Seq[string] {
 	}
 }
 
-// maxMessage bounds the bytes of a message used for features.
-const maxMessage = 2000
+const (
+	maxMessage = 2000 // bytes of a message used for features
+
+	// minNumber is the minimum length of a number used for features. Short codes and phone numbers are longer
+	// than most numbers of other texts: learned from text messages, "%3" would count against each address,
+	// version and year.
+	minNumber = 4
+)
 
 func messageFeatures(text, language string) (list []string) {
 	text = strings.ToLower(text[:min(len(text), maxMessage)])
@@ -52,7 +58,11 @@ func messageFeatures(text, language string) (list []string) {
 			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
 				end++
 			}
-			add("%" + strconv.Itoa(min(end-i, 12)))
+			if end-i < minNumber || isYear(text[i:end]) {
+				last = ""
+			} else {
+				add("%" + strconv.Itoa(min(end-i, 12)))
+			}
 		case unicode.IsLetter(r):
 			for end < len(text) {
 				next, n := utf8.DecodeRuneInString(text[end:])

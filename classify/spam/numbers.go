@@ -2,6 +2,8 @@ package spam
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"feedmesh/classify/stem"
@@ -61,10 +63,19 @@ func leadingDigits(s string) int {
 	return n
 }
 
+// isTariff reports whether a token is an amount per billing unit: £1.50/msg.
+func isTariff(token string) bool {
+	_, unit, ok := strings.Cut(strings.ToLower(token), "/")
+	return ok && units[strings.TrimRight(unit, ".,;:!?)")]
+}
+
 // isShortCode reports whether digits have the length of a short code and are not a year.
 func isShortCode(s string) bool {
-	return len(s) >= 4 && len(s) <= 6 && !(len(s) == 4 && (s[:2] == "19" || s[:2] == "20"))
+	return len(s) >= 4 && len(s) <= 6 && !isYear(s)
 }
+
+// isYear reports whether digits can be a year.
+func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
 
 // verbBefore reports whether one of the ten words before pos is a verb used with a short code.
 func verbBefore(words []stem.Word, pos int) bool {
@@ -84,19 +95,31 @@ func followedBy(words []stem.Word, pos int, set map[string]bool) bool {
 const (
 	longTitle = 4  // stems of a title from which it should share a stem with the text
 	longBody  = 60 // stems of the text, likewise
+
+	bareWords  = 3 // words of a text up to which it may be nothing but a keyword
+	bareWeight = 2 // minimum weight of the keyword
 )
 
-// scoreMismatch scores a long text that shares no word with its title.
+// scoreMismatch scores a long text that shares no word with its title, and a text that is only a listed
+// keyword that the title does not mention, such as the name of a casino below a report about databases.
 func scoreMismatch(s *scorer) {
-	if len(s.title) < longTitle || len(s.text) < longBody {
+	if len(s.title) == 0 || len(s.text) == 0 || sharesStem(s.title, s.text) {
 		return
 	}
-	for _, t := range s.title {
-		for _, w := range s.text {
-			if w.Stem == t.Stem {
-				return
-			}
+	if len(s.title) >= longTitle && len(s.text) >= longBody {
+		s.addSignal(mismatched, 1, "between title and text")
+	}
+	isKeyword := func(e evidence) bool { return e.field == "text" && e.points >= bareWeight }
+	if i := slices.IndexFunc(s.evidence, isKeyword); i >= 0 && wordCount(s.text) <= bareWords {
+		s.addSignal(bareKeyword, 1, "the text is only "+strconv.Quote(s.evidence[i].text))
+	}
+}
+
+func sharesStem(title, text []stem.Word) bool {
+	for _, t := range title {
+		if slices.ContainsFunc(text, func(w stem.Word) bool { return w.Stem == t.Stem }) {
+			return true
 		}
 	}
-	s.addSignal(mismatched, 1, "between title and text")
+	return false
 }

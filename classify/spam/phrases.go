@@ -21,6 +21,9 @@ const (
 
 	messagePrefix = "message-" // of groups that apply to messages only
 
+	stuffed      = 4   // minimum occurrences of a phrase that fills a text
+	stuffedShare = 0.2 // of the words of the text
+
 	edge = 80 // words at the beginning and end of a text in which disclosures are searched for
 )
 
@@ -237,6 +240,14 @@ func wordCount(stems []stem.Word) int {
 	return stems[len(stems)-1].Pos + 1
 }
 
+// addStuffing adds the evidence of a phrase of several words that is repeated for search engines.
+func (s *scorer) addStuffing(e entry, times, words int) {
+	length := stem.CountWords(e.text, "")
+	if times >= stuffed && length > 1 && float64(times*length) >= stuffedShare*float64(words) {
+		s.addSignal(stuffing, 1, fmt.Sprintf("%q %d times", e.text, times))
+	}
+}
+
 // addPhrases adds the evidence of phrases. A single occurrence counts less in a long text than in a short
 // one.
 func (s *scorer) addPhrases(hits []hit, words int) {
@@ -254,6 +265,9 @@ func (s *scorer) addPhrases(hits []hit, words int) {
 		share, field := 0.0, "text"
 		if h.text > 0 {
 			share = min(1, math.Sqrt(float64(h.text)*s.filter.weights[longText]/float64(words)))
+		}
+		if e.weight > 0 {
+			s.addStuffing(e, h.text, words)
 		}
 		if inTitle := s.filter.weights[titleShare]; h.title && inTitle > share {
 			share, field = inTitle, "title"

@@ -51,6 +51,44 @@ var items = []struct {
 	{false, Document{Title: "Why i18n, l10n and k8s are bad names", Text: "e-mail, set-up and on-line are spelt in two ways; so is C++17 and utf8mb4.", URL: "https://words.example/"}},
 }
 
+// helpDesks are offers of fake support and reservation desks, and reports about them, written for this test.
+var helpDesks = []struct {
+	spam bool
+	Document
+}{
+	{true, Document{Title: "Re: How to read files in Go", Text: "Is your inkjet stuck? Dial our printer support helpline number, our certified technicians are available 24/7."}},
+	{true, Document{Title: "Comment on Sorting in Rust", Text: "Book a flight with Spirit Airlines reservations number. Our agents find amazing deals on airline tickets."}},
+	{true, Document{Title: "Comment on Sorting in Rust", Text: "If McAfee does not start, call the McAfee customer service phone number and get instant help from our technical experts.", URL: "https://blog.example/1#c2"}},
+	{true, Document{Title: "Outlook support phone number", Text: "Give us a call on our toll-free number 1-844-555-0101 for any kind of assistance with your email.", URL: "https://blog.example/2"}},
+	{true, Document{Title: "A tour of goroutines", Text: "Putlocker", URL: "https://blog.example/1#c3"}},
+	{true, Document{Text: "Nice post. Our technical experts solve router problems, contact the helpline."}},
+	{true, Document{Text: "I enjoyed it. java training in Pune"}},
+	{true, Document{Text: "Read our blogs: canon printer setup, canon printer offline, canon printer wifi"}},
+	{true, Document{Title: "Техподдержка принтеров", Text: "Ремонт принтеров, заправка картриджей. Наши мастера помогут, звоните по телефону 8 (800) 555-01-01, круглосуточная поддержка.", Language: "ru", URL: "https://blog.example/3"}},
+	{true, Document{Title: "Телефон техподдержки почты", Text: "Горячая линия поддержки: звоните по номеру 8 (800) 555-01-01, наши операторы помогут.", Language: "ru", URL: "https://blog.example/4"}},
+
+	{false, Document{Title: "Fake customer support numbers top search results", Text: "Scammers buy ads with a fake tech support number. Victims who dial the toll free number are asked for remote access.", URL: "https://news.example/10"}},
+	{false, Document{Title: "FTC sues operators of a technical support scam", Text: "The regulator says that callers pretended to be Microsoft technicians and sold antivirus support over a toll-free number.", URL: "https://news.example/11"}},
+	{false, Document{Title: "How I called a printer support number and met a scammer", Text: "The HP printer was offline. The first customer service number in the results belonged to a fraudster.", URL: "https://blog.example/12"}},
+	{false, Document{Title: "Delta Airlines cancels flights after an outage", Text: "The airline asks travellers to rebook on its website; its customer service is overloaded and the reservations system is down.", URL: "https://news.example/13"}},
+	{false, Document{Title: "HP printer firmware blocks other cartridges", Text: "Owners of an HP printer see a printer error after the update. HP support answers that this is intended.", URL: "https://news.example/14"}},
+	{false, Document{Title: "Maintenance on Sunday", Text: "The service is down from 2 to 4. For further assistance contact our support team, available 24/7.", URL: "https://status.example/15"}},
+	{false, Document{Title: "Film studios win against 123movies", Text: "The court ordered providers to block 123movies and Putlocker.", URL: "https://news.example/16"}},
+	{false, Document{Title: "Block 123movies", Text: "123movies", URL: "https://news.example/17"}},
+	{false, Document{Text: "How do I print the sheet from Python? My printer is offline and the driver has no support for numbers."}},
+	{false, Document{Text: "The server at 10.20.30.40 refused to connect in 2018, error 404."}},
+	{false, Document{Title: "Мошенники звонят от имени службы поддержки банка", Text: "Они просят позвонить по номеру горячей линии и установить программу. Жертва теряет деньги.", Language: "ru", URL: "https://news.example/18"}},
+	{false, Document{Title: "Минздрав открыл горячую линию", Text: "Звоните по телефону 8 (800) 555-01-01, линия работает круглосуточно.", Language: "ru", URL: "https://news.example/19"}},
+}
+
+func TestClassify_HelpDesks(t *testing.T) {
+	for _, d := range helpDesks {
+		if v := Default().Classify(d.Document, History{}); v.Score >= Default().Threshold() != d.spam {
+			t.Errorf("%q, %q: got %.3f, want spam %v\n\t%s", d.Title, d.Text, v.Score, d.spam, strings.Join(v.Reasons(), "\n\t"))
+		}
+	}
+}
+
 func TestClassify_Items(t *testing.T) {
 	for _, item := range items {
 		v := Default().Classify(item.Document, History{})
@@ -128,6 +166,7 @@ func TestClassify_PhoneNumbers(t *testing.T) {
 		"call 0207-083-6089":                "phone",
 		"txt WIN to 80082":                  "short-code",
 		"it costs 150p per msg, 150ppm":     "tariff",
+		"calls are £1.50/min.":              "tariff",
 		"at 1415297812 seconds":             "",
 		"commit 09061790121abcdef":          "",
 		"https://a.example/09061790121":     "",

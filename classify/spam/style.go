@@ -21,6 +21,7 @@ type textStyle struct {
 	letters, capitals, exclamations, size int
 
 	amount    string   // first amount of money
+	tariff    string   // first amount per message or minute
 	phone     string   // first phone number
 	premium   string   // first premium-rate number
 	disguised []string // pairs of a disguised token and the listed word; at most 4 pairs
@@ -42,6 +43,9 @@ func scoreStyle(s *scorer, x *index) {
 	}
 	if amount := cmp.Or(title.amount, all.amount); amount != "" {
 		s.addSignal(money, 1, amount)
+	}
+	if price := cmp.Or(title.tariff, all.tariff); price != "" {
+		s.addSignal(tariff, 1, "cost "+price)
 	}
 	for _, l := range []textStyle{title, all} {
 		for i := 0; i < len(l.disguised); i += 2 {

@@ -30,6 +30,8 @@ const (
 	messageDomain
 	messageBare
 	mismatched
+	bareKeyword
+	stuffing
 	template
 	flood
 	learnedLeast
@@ -53,7 +55,7 @@ var weightNames = [weights]string{
 	phone: "phone", premiumPhone: "premium-phone", shortCode: "short-code", tariff: "tariff",
 	disguised: "disguised", mixedScripts: "mixed-scripts", hiddenSigns: "hidden-signs",
 	linkFarm: "link-farm", messageLink: "message-link", messageDomain: "message-domain", messageBare: "message-bare",
-	mismatched: "mismatch", template: "template", flood: "flood",
+	mismatched: "mismatch", bareKeyword: "bare-keyword", stuffing: "stuffing", template: "template", flood: "flood",
 	learnedLeast: "learned-least", learnedMost: "learned-most", learnedShare: "learned-share", learnedMessageCap: "learned-message-cap", learnedMessageShare: "learned-message-share", learnedHamCap: "learned-ham-cap", taughtHost: "taught-host", taughtHostCap: "taught-host-cap",
 	adultFlag: "adult-flag", adultShare: "adult-share",
 }

@@ -2,12 +2,13 @@
 // input files and the output file. An input file is a gzip stream of JSON values, one a line, with id, title,
 // body, lang and optionally label:
 //
-//	go run ./tools/spam spam-ham.jsonl.gz lobsters.jsonl.gz habr-ru-labelled.jsonl.gz classify/spam/lists/learned.txt
+//	go run ./tools/spam spam-ham.jsonl.gz lobsters.jsonl.gz habr-ru-labelled.jsonl.gz habr-ru-unlabelled.jsonl.gz classify/spam/lists/learned.txt
 //
 // Records with the label "spam" are spam, all others are not. Of the records without a label, an evenly
 // spaced sample is used, a third as many as have a label. Only half of all records is used, so that the other
 // half can measure the result: those for which bit 4 of the 32-bit FNV-1a hash of the id is 0. The set
-// datacamp-blog-comments is excluded because its labels are unreliable.
+// datacamp-blog-comments is excluded because its labels are unreliable: learned from one half of the training half
+// and measured on the other, it finds no more comments and 3 of 171 text messages fewer.
 package main
 
 import (
