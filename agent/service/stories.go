@@ -208,6 +208,7 @@ func (s *Stories) Get(ctx context.Context, in wire.ByID) (wire.StoryView, error)
 	if v.Summary, err = s.quotes(ctx, story, stored.Items, titles); err != nil {
 		return wire.StoryView{}, err
 	}
+	v.Across = s.across(ctx, story, stored.Items)
 	if stored.Count > len(stored.Items) {
 		v.Notes = append(v.Notes, fmt.Sprintf("it has %d items; these are the %d newest", stored.Count, len(stored.Items)))
 	}

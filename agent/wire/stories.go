@@ -65,8 +65,19 @@ type StoryView struct {
 	Publishers []Publisher  `json:"publishers" doc:"Its publishers, most items first."`
 	Timeline   []StoryEvent `json:"timeline" doc:"Its events, the first first."`
 	Activity   HourlyItems  `json:"activity" doc:"When its items came."`
+	Across     []StoryLink  `json:"across,omitempty" doc:"Stories in another language about the same happening, most similar first; at most three. Absent also while the search index does not answer."`
 	Pending    bool         `json:"pending,omitempty" doc:"The edit is accepted and not applied yet."`
 	Notes      []string     `json:"notes,omitempty" doc:"Notes on this response."`
+}
+
+// A StoryLink is a story in another language.
+type StoryLink struct {
+	ID       string    `json:"id"`
+	Language string    `json:"language" doc:"ISO 639-1."`
+	Title    string    `json:"title"`
+	Items    int       `json:"items"`
+	LastSeen time.Time `json:"last_seen"`
+	Why      string    `json:"why" doc:"What both titles name."`
 }
 
 // A Quote is a sentence and the item it is taken from.

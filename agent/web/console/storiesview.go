@@ -22,6 +22,7 @@ type storyPage struct {
 	Clicks     int64
 	ID         string
 	Events     []eventRow
+	Across     []acrossRow
 	Like       []choice // similar stories; Key is the story ID
 	SplitPath  string   // action of the forms that split the story
 	JoinPath   string
@@ -32,6 +33,17 @@ type quoteRow struct {
 	Text      string
 	URL       string // of the item's page
 	Publisher string
+}
+
+// An acrossRow is a story in another language about the same happening.
+type acrossRow struct {
+	URL      string
+	Title    string
+	Lang     string // language code
+	Language string // its name
+	Items    int64
+	Last     *timestamp
+	Reason   string
 }
 
 type publisherRow struct {
@@ -117,6 +129,11 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 		p.Publishers = append(p.Publishers, publisherRow{publisher.Name, int64(publisher.Items)})
 	}
 	p.More = int64(len(s.Publishers) - len(p.Publishers))
+	for _, a := range s.Across {
+		p.Across = append(p.Across, acrossRow{
+			storyPath(a.ID), titleOrDefault(a.Title), a.Language, languageLabel(a.Language), int64(a.Items), newTimestamp(a.LastSeen, now), a.Why,
+		})
+	}
 	for _, e := range s.Timeline {
 		p.Events = append(p.Events, eventOf(e, s, now))
 	}

@@ -49,6 +49,23 @@ func TestStoryPage_ShowsReasonsAndDuplicates(t *testing.T) {
 	}
 }
 
+func TestStoryPage_LinksTheOtherLanguage(t *testing.T) {
+	source := newSite(t)
+	source.items(t, "f",
+		storage.Item{ID: "ru", Language: "ru", Partition: "ru", Title: "Вышла СУБД PostgreSQL 18", URL: "https://a.example/1", EventID: "e1", StoryID: "r"},
+		storage.Item{ID: "en", Language: "en", Partition: "en", Title: "PostgreSQL 18 released", URL: "https://b.example/1", EventID: "e2", StoryID: "e"})
+	for story, want := range map[string][2]string{"r": {"Also in English PostgreSQL 18 released", "/stories/e"}, "e": {"Also in Russian Вышла СУБД PostgreSQL 18", "/stories/r"}} {
+		doc := parse(t, body(t, serve(source, "GET", "/stories/"+story)))
+		if page := words(doc); !strings.Contains(page, want[0]) {
+			t.Errorf("the page does not say %q: %s", want[0], page)
+		}
+		title := strings.SplitN(want[0], " ", 4)[3]
+		if got := link(doc, title); got != want[1] {
+			t.Errorf("%q links to %q, want %q", title, got, want[1])
+		}
+	}
+}
+
 // editable returns a site whose story s has the events e and e0, with the items i, which is a duplicate, i0 and i1;
 // the story other has two items. A cluster actor applies edits.
 func editable(t *testing.T) *site {

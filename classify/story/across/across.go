@@ -77,6 +77,18 @@ func Compare(a, b Title) Match {
 	return m
 }
 
+// linkOdds is added to the odds if two texts link to the same page of another site, which two happenings rarely share.
+const linkOdds = 2
+
+// CompareLinked is [Compare] for titles of texts that link to the same page of another site.
+func CompareLinked(a, b Title) Match {
+	m := Compare(a, b)
+	m.Odds += linkOdds
+	e, _ := compare(a, b)
+	m.Same = m.Odds >= 0 && !e.Conflict && e.Names >= leastNames
+	return m
+}
+
 // compare pairs the terms of two titles, the heaviest first, each with at most one of the other.
 func compare(a, b Title) (e evidence, shared []string) {
 	taken := make([]bool, len(b.terms))
