@@ -26,7 +26,7 @@ type Actor[T subjects.Task] interface {
 }
 
 // BatchActor handles tasks in batches, for work such as transactions where a batch is cheaper than single
-// tasks. If a batch fails, its tasks are retried one by one, so that a bad task does not fail the others.
+// tasks. If a batch fails, it is retried in halves, so that a bad task does not fail the others.
 type BatchActor[T subjects.Task] interface {
 	ReceiveAll(ctx context.Context, tasks []T) error
 }

@@ -41,11 +41,17 @@ func (d delivery) retry() subjects.Message {
 	return d.Message
 }
 
-// redelivered reports whether the message was delivered before.
-func redelivered(msg jetstream.Msg) bool {
+// attemptOf returns the number of times that the message was delivered, 1 at first.
+func attemptOf(msg jetstream.Msg) int {
 	meta, err := msg.Metadata()
-	return err == nil && meta.NumDelivered > 1
+	if err != nil {
+		return 1
+	}
+	return int(meta.NumDelivered)
 }
+
+// redelivered reports whether the message was delivered before.
+func redelivered(msg jetstream.Msg) bool { return attemptOf(msg) > 1 }
 
 // messageBatch tracks the messages that a worker fetched together and has not settled yet. Its methods may be
 // called concurrently.

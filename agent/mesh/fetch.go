@@ -24,7 +24,10 @@ func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetst
 		}
 	}
 	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
-	n := min(pendingCount(msgs), batchLimit(msgs, limit)-1)
+	n := batchLimit(msgs, limit) - 1
+	if len(msgs) == 0 || !redelivered(msgs[0]) { // messages to be redelivered do not count as pending
+		n = min(n, pendingCount(msgs))
+	}
 	if err != nil || n == 0 {
 		return msgs, err
 	}

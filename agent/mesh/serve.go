@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime/pprof"
 	"slices"
@@ -112,9 +113,9 @@ type job[T subjects.Task] struct {
 // process runs the actor on the tasks of the messages and settles them. When ctx ends with the process, work
 // in progress still finishes, unless it waits for a dependency.
 //
-// A redelivered message may have crashed its last agent. So that it does not take others with it again, each
-// such task is processed and settled alone, in random order, and the tasks of such a bundle are published
-// again as single messages.
+// A redelivered message may have crashed its last agent. So that it does not take others with it again and again, its
+// tasks are processed and settled in smaller batches with each attempt, at last alone, in random order and after those
+// with fewer attempts. The tasks of such a bundle are published again as single messages.
 func (s *server[T]) process(ctx context.Context, msgs []jetstream.Msg) {
 	fault.Point("taken " + s.queue.Name)
 	batch := newMessageBatch(msgs, s.mesh.log)
@@ -140,10 +141,28 @@ func (s *server[T]) process(ctx context.Context, msgs []jetstream.Msg) {
 	for chunk := range slices.Chunk(firstJobs, chunkSize) {
 		s.processJobs(ctx, batch, chunk, s.outbox(s.joined))
 	}
-	rand.Shuffle(len(redeliveredJobs), func(i, j int) { redeliveredJobs[i], redeliveredJobs[j] = redeliveredJobs[j], redeliveredJobs[i] })
-	for i := range redeliveredJobs {
-		s.processJobs(ctx, batch, redeliveredJobs[i:i+1], s.outbox(nil))
+	for _, chunk := range s.redeliveredChunks(redeliveredJobs) {
+		s.processJobs(ctx, batch, chunk, s.outbox(nil))
 	}
+}
+
+// redeliveredChunks shuffles jobs that were delivered before, and divides them into the batches in which they are
+// processed: a quarter of the size with each attempt, so that a task is alone before its deliveries end, and that an
+// engine for which single tasks are slow does not get all of a large batch one by one.
+func (s *server[T]) redeliveredChunks(jobs []job[T]) (chunks [][]job[T]) {
+	rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+	byAttempt := map[int][]job[T]{}
+	for _, j := range jobs {
+		byAttempt[attemptOf(j.msg)] = append(byAttempt[attemptOf(j.msg)], j)
+	}
+	for _, attempt := range slices.Sorted(maps.Keys(byAttempt)) {
+		size := 1
+		if s.batched {
+			size = max(1, s.queue.MaxBatch>>(2*(attempt-1)))
+		}
+		chunks = slices.AppendSeq(chunks, slices.Chunk(byAttempt[attempt], size))
+	}
+	return chunks
 }
 
 // pipelineChunk is the number of tasks of a batch that pass through all joined steps together: enough to share
@@ -259,8 +278,8 @@ func (s *server[T]) runStep(ctx context.Context, batch *messageBatch, jobs []job
 	return append(publish, s.mesh.pipeline.run(ctx, batch, box.drain())...), errs
 }
 
-// perform runs the actor on the jobs and returns the error of each. The jobs of a failed batch are retried
-// one by one.
+// perform runs the actor on the jobs and returns the error of each. A failed batch is retried in halves, so that a
+// bad task fails alone after few attempts, and a batch that was too large for the timeout succeeds in parts.
 func (s *server[T]) perform(ctx context.Context, batch *messageBatch, outbox *outbox, jobs []job[T]) []error {
 	chunkSize := 1
 	if s.batched {
@@ -276,8 +295,8 @@ func (s *server[T]) perform(ctx context.Context, batch *messageBatch, outbox *ou
 			err = s.attempt(ctx, batch, outbox, chunk)
 		}
 		if isRetry := errors.As(err, &retry); err != nil && !isRetry && len(chunk) > 1 {
-			for i := range chunk {
-				errs = append(errs, s.perform(ctx, batch, outbox, chunk[i:i+1])...)
+			for half := range slices.Chunk(chunk, (len(chunk)+1)/2) {
+				errs = append(errs, s.perform(ctx, batch, outbox, half)...)
 			}
 			continue
 		}
@@ -400,10 +419,7 @@ func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstre
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	ctx = trace.Join(ctx, msg.Headers())
-	attempt := 1
-	if meta, err := msg.Metadata(); err == nil {
-		attempt = int(meta.NumDelivered)
-	}
+	attempt := attemptOf(msg)
 	log := s.mesh.logOf(ctx).With("role", s.queue.Name, "subject", msg.Subject(), "attempt", attempt)
 
 	var discard *discardError

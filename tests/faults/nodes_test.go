@@ -34,7 +34,8 @@ import (
 // nodeTimeout is the time within which a single node reaches a state.
 const nodeTimeout = 40 * time.Second
 
-// newNode returns a node with its own engines, beside the mesh, that is not started yet.
+// newNode returns a node with its own engines, beside the mesh, that is not started yet. Its name must be a new one: in
+// a soak a fault is injected several times.
 func (m *mesh) newNode(name, roles string, flags ...string) *agent {
 	return m.newProcess(name, []string{"api"}, nil, append([]string{"--roles", roles}, flags...)...)
 }
@@ -64,7 +65,7 @@ func killPurge(m *mesh, r *run) {
 		want[simulate.Link(i, purgeEntries)] = 1
 		list = append(list, f)
 	}
-	n := m.newNode("purge", "all", "--keep", "all", "--keep-tag", "purged=30d;kept=all")
+	n := m.newNode("purge-"+rand.Text(), "all", "--keep", "all", "--keep-tag", "purged=30d;kept=all")
 	defer n.Kill()
 	if err := n.purge(m, r, list, feeds.Publish, want); err != nil {
 		r.miss("%v: %s", err, lastLines(n.Log(), 3))
@@ -137,7 +138,7 @@ func killRestore(m *mesh, r *run) {
 		r.miss("make a backup: %v", err)
 		return
 	}
-	again := rand.Text() // the fault may come again, in a soak
+	again := rand.Text()
 	url, err := m.pg.Create("restored-" + again)
 	if err != nil {
 		r.miss("%v", err)
