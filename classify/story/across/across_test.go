@@ -34,6 +34,26 @@ func TestCompare_SameHappening(t *testing.T) {
 	}
 }
 
+// Two texts that link to the same page need less in common, but a name, and no conflict.
+func TestCompareLinked_NeedsLess(t *testing.T) {
+	for _, c := range []struct {
+		ru, en       string
+		same, linked bool
+	}{
+		{"Дыра в OpenSSH угрожает миллионам серверов", "OpenSSH regression lets attackers in", false, true},
+		{"Дыра угрожает миллионам серверов", "Regression lets attackers in", false, false},
+		{"Вышел PostgreSQL 18", "PostgreSQL 17 released", false, false},
+	} {
+		a, b := Read(c.ru, "ru"), Read(c.en, "en")
+		if m := Compare(a, b); m.Same != c.same {
+			t.Errorf("%s | %s: got %v, odds %.2f; want %v", c.ru, c.en, m.Same, m.Odds, c.same)
+		}
+		if m := CompareLinked(a, b); m.Same != c.linked {
+			t.Errorf("%s | %s, linked: got %v, odds %.2f; want %v", c.ru, c.en, m.Same, m.Odds, c.linked)
+		}
+	}
+}
+
 func TestRead_Numbers(t *testing.T) {
 	for _, c := range []struct{ title, lang, want string }{
 		{"68,7 млрд долларов", "ru", "68700000000"},
