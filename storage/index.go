@@ -36,8 +36,8 @@ type Index interface {
 	Search(ctx context.Context, query Query) (Results, error)
 
 	// Similar returns at most limit items about the same subject as the given item, best first. It excludes
-	// the item itself, items of its story, spam, duplicates and muted items. The item need not be indexed. Equal items yield
-	// equal lists.
+	// the item itself, items of its story, spam, duplicates and muted items. The item need not be indexed. Equal
+	// items yield equal lists.
 	Similar(ctx context.Context, item IndexItem, limit int) ([]Hit, error)
 
 	// Suggest returns at most limit title words with the prefix, in lower case, most frequent first, then by

@@ -16,8 +16,8 @@ type Items interface {
 	// next Revision. The new revision keeps FirstSeen, its [Placement], Published and Assumed if the new date
 	// is only assumed, and its [Labels] if a user corrected them. The store alone sets Corrected. If the
 	// event of a new item was moved by a [Rearrangement], the item joins the story of that move. A key listed
-	// twice is stored twice in order, and reported once. Items with
-	// the key of a purged item ([Retention]) are ignored. IDs must come from [ItemID].
+	// twice is stored twice in order, and reported once. Items with the key of a purged item ([Retention]) are
+	// ignored. IDs must come from [ItemID].
 	//
 	// It returns [ErrNotFound] if the feed does not exist or was moved, and [ErrFenced] for a batch under an
 	// outdated fence; then nothing is stored.

@@ -34,7 +34,7 @@ type Queue[T Task] struct {
 	// repeated. Intermediate results must therefore not be visible elsewhere.
 	AllowLocal bool
 
-	Timeout    time.Duration   // timeout of one attempt, which is then retried
+	Timeout    time.Duration   // timeout of one attempt
 	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
 	MaxDeliver int             // deliveries of a task before it is quarantined
 	MaxBatch   int             // maximum of messages that a worker fetches in a batch; 0: one

@@ -80,7 +80,10 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 			break
 		}
 	}
-	if len(all.Feeds) == 0 && !c.JSON {
+	if c.JSON {
+		return p.printJSON(all)
+	}
+	if len(all.Feeds) == 0 {
 		switch search.FeedFilter {
 		case wire.FeedFilter{State: wire.StateFailing}:
 			p.notice("no failing feeds")
@@ -95,19 +98,18 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.print(p, all, func(pg *page) {
-		now := time.Now()
-		showStalled(pg, status)
-		if slices.ContainsFunc(all.Feeds, func(f wire.Feed) bool { return f.Unknown }) {
-			pg.printf("The schedule cannot be read at the moment: polls are shown as unknown. See: agent doctor\n")
+	now, pg := time.Now(), p.page()
+	showStalled(pg, status)
+	if slices.ContainsFunc(all.Feeds, func(f wire.Feed) bool { return f.Unknown }) {
+		pg.printf("The schedule cannot be read at the moment: polls are shown as unknown. See: agent doctor\n")
+	}
+	pg.table(func(row func(...any)) {
+		row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
+		for _, f := range all.Feeds {
+			row(f.ID, truncate(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f, now), f.LastPoll(), f.URL)
 		}
-		pg.table(func(row func(...any)) {
-			row("ID", "TITLE", "ITEMS", "NEWEST", "NEXT POLL", "LAST POLL", "URL")
-			for _, f := range all.Feeds {
-				row(f.ID, truncate(f.Title, 32), f.Items, ago(f.LastItem, now), nextPoll(f, now), f.LastPoll(), f.URL)
-			}
-		})
 	})
+	return nil
 }
 
 // nextPoll formats the time of a feed's next poll.

@@ -20,7 +20,7 @@ import (
 type probe struct {
 	name string
 	ping func(context.Context) error
-	busy chan struct{} // a lock: holds a token while a check is in progress
+	busy chan struct{} // holds a value while a check is in progress
 }
 
 func newProbe(name string, ping func(context.Context) error) *probe {

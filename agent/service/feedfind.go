@@ -95,8 +95,8 @@ func (s *Feeds) withStates(ctx context.Context, found []storage.Feed) []wire.Fee
 		feeds[i] = feedOf(f, state)
 		feeds[i].Unknown = err != nil
 	}
-	if failed != nil && !errors.Is(failed, context.Canceled) { // whoever asked left
-		s.Log.Warn("feeds listed without their states: the schedule cannot be read", "error", failed)
+	if failed != nil && !errors.Is(failed, context.Canceled) { // else the client has left
+		s.Log.Warn("feeds listed without their states: the schedule cannot be read", "err", failed)
 	}
 	return feeds
 }

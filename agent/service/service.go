@@ -136,8 +136,8 @@ func (s *Service) Close() {
 	s.Trials.backtests.end()
 }
 
-// CheckSpace returns an error of [KindFull] if the disk has no space for changes. Who serves changes calls it before
-// them: without space they would fail after a timeout, or half done.
+// CheckSpace returns an error of [KindFull] if the disk has no space for changes. REST, console and Google Reader call it
+// before each change: without space a change would fail after a timeout, or half done.
 func (s *Service) CheckSpace() error {
 	if s.DiskSpace == nil {
 		return nil

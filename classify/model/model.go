@@ -125,7 +125,8 @@ func (m *Model) CoversGeneral(language string) bool {
 	return m.covers(language, func(l LanguageMetrics, _ int) bool { return min(l.Examples, l.General) >= minLanguageGeneral })
 }
 
-// covers returns the result of enough for a language's metrics and the number of examples in all languages. Models of earlier versions have no metrics of languages.
+// covers returns the result of enough for a language's metrics and the number of examples in all languages. Models of
+// earlier versions have no metrics of languages.
 func (m *Model) covers(language string, enough func(l LanguageMetrics, all int) bool) bool {
 	if language == "" || len(m.figures.Languages) == 0 {
 		return true

@@ -100,7 +100,8 @@ func (c *Clusters) splitParts(g *group, reason string) {
 	}
 }
 
-// parts returns the connected components of events. Two events are connected if they are similar, or if a decision keeps them together.
+// parts returns the connected components of events. Two events are connected if they are similar, or if a decision keeps
+// them together.
 func (c *Clusters) parts(slots []uint32) [][]uint32 {
 	root := make([]int, len(slots))
 	for i := range root {

@@ -13,9 +13,9 @@ import (
 	"feedmesh/storage"
 )
 
-// translateError translates an engine error. A damaged file is [storage.ErrDamaged]. An unwritable disk is [storage.ErrUnavailable], and a full disk also
-// [syscall.ENOSPC]. If ctx ended the call, even one that waited for another process's lock, the result is
-// ctx's error.
+// translateError translates an engine error. A damaged file is [storage.ErrDamaged]. An unwritable disk is
+// [storage.ErrUnavailable], and a full disk also [syscall.ENOSPC]. If ctx ended the call, even one that waited for
+// another process's lock, the result is ctx's error.
 func translateError(ctx context.Context, path string, err error) error {
 	switch {
 	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)):

@@ -100,6 +100,7 @@ func manySearches(c storeTest) {
 	}
 }
 
+// aToken returns a token that was created at a time.
 func aToken(id string, created time.Time) storage.Token {
 	return storage.Token{ID: id, Name: "Ann's <phone> & телефон", Hash: "hash of " + id, Scopes: []string{"search", "read"}, Created: created}
 }

@@ -198,7 +198,7 @@ func (storiesCommonCommand) Help() string {
 	return `The file contains hashes of terms and the largest share of a set's items of one language that contain
 each. Train the models after it:
 
-    go run ./tools/stories common uci-headlines.jsonl.gz lobsters.jsonl.gz`
+    go run ./tools/stories common uci-headlines.jsonl.gz lobsters.jsonl.gz habr-ru-unlabelled.jsonl.gz`
 }
 
 // Run implements the command.

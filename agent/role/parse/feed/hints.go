@@ -151,8 +151,7 @@ func mostCommonZone(dates []string) (minutes int, known bool) {
 }
 
 // writtenOffset returns the offset of a date's zone, in minutes. Zones that mean UTC without a place (Z, GMT,
-// -0000 by RFC
-// 5322) have none. A name in parentheses may follow an offset.
+// -0000 by RFC 5322) have none. A name in parentheses may follow an offset.
 func writtenOffset(date string) (minutes int, ok bool) {
 	date = strings.TrimSpace(date[max(0, len(date)-maxDated):])
 	if i := strings.LastIndexByte(date, '('); i >= 0 && strings.HasSuffix(date, ")") {

@@ -28,7 +28,7 @@ type Damage struct {
 // name of its encoding, and its damage. C1 controls, which no feed contains, become the characters of
 // windows-1252 that their numbers mean. Evidence of the encoding, strongest first: the byte order mark or
 // the pattern of zero bytes, bytes that are valid UTF-8, the XML declaration, the Content-Type, statistics.
-// Invalid bytes become U+FFFD; no document is rejected. Concurrent workers may call Decode.
+// Invalid bytes become U+FFFD; no document is rejected. Decode may be called concurrently.
 func Decode(body []byte, contentType string) (text []byte, name string, wrong Damage) {
 	text, name = transcode(body, contentType)
 	if once, ok := undoDoubleEncoding(text); ok {
