@@ -68,11 +68,27 @@ func (b *retention) announced(ctx context.Context) error {
 		return err
 	}
 	b.Add("items before", float64(st.Items), "")
-	time.Sleep(10 * time.Second) // the count of what is to be purged has ended, and the index has merged
+	if err := b.untilAnnounced(ctx); err != nil {
+		return err
+	}
+	time.Sleep(10 * time.Second) // the index has merged
 	return b.load(ctx, "before: ", func(ctx context.Context) error {
 		time.Sleep(b.before)
 		return nil
 	})
+}
+
+// untilAnnounced waits until the items to purge are counted and their purge is announced.
+func (b *retention) untilAnnounced(ctx context.Context) error {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(time.Second) {
+		r, err := client.Call(ctx, b.Client, wire.GetRetention, wire.None{})
+		if err != nil || !r.Begins.IsZero() {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("after %v no purge is announced", waitTimeout)
+		}
+	}
 }
 
 // purged measures searches while the items are purged, and waits until the files have shrunk.
