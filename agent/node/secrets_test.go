@@ -69,7 +69,7 @@ func (r *running) passwordCheck() string {
 }
 
 // The passwords of a feed and a proxy are in no file of the store, the queues and the schedule, and in no backup, also
-// those that an older version stored. Without the key the feed is not requested, and readiness and the feed say so.
+// those that an older version stored. Without the key the feed is not requested, and readiness and the feed report it.
 func TestSecrets_SealedInAllFiles(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

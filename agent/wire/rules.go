@@ -80,7 +80,7 @@ type RuleVersionRequest struct {
 	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`
 }
 
-// An ApplyRulesRequest asks to relabel stored items by a version of a rule set.
+// An ApplyRulesRequest is a request to relabel stored items by a version of a rule set.
 type ApplyRulesRequest struct {
 	Name    string `path:"name" maxLength:"32" doc:"Name of a rule set."`
 	Version int64  `query:"version" minimum:"1" doc:"By default the newest."`

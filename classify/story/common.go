@@ -35,7 +35,7 @@ const (
 )
 
 // CommonTerms are terms that are frequent in the news of any month, and the share of items that contain each. Few
-// items do not tell that their words are common: in a lane of a few feeds, the first two items about "Rust" would
+// items do not show that their words are common: in a lane of a few feeds, the first two items about "Rust" would
 // share a word that no other item has.
 type CommonTerms struct {
 	shares map[uint32]float64

@@ -37,7 +37,7 @@ func TestCommonTerms_AreReadAsWritten(t *testing.T) {
 	}
 }
 
-// Of a few feeds, no item tells that a word is common.
+// The items of a few feeds do not show that a word is common.
 func TestPlace_SharedCommonWordIsNotEnough(t *testing.T) {
 	for _, titles := range [][2]string{
 		{"Announcing Rust", "Learning Rust by writing a shell"},

@@ -67,25 +67,24 @@ const (
 
 // Compare decides whether two titles in different languages are about one happening. Titles that name different
 // versions of one product, or other amounts of money, are not.
-func Compare(a, b Title) Match {
+func Compare(a, b Title) Match { return decide(a, b, false) }
+
+// CompareLinked is [Compare] for titles of texts that link to the same page of another site.
+func CompareLinked(a, b Title) Match { return decide(a, b, true) }
+
+// linkOdds is added to the odds if two texts link to the same page of another site, which two happenings rarely share.
+const linkOdds = 2
+
+func decide(a, b Title, linked bool) Match {
 	e, shared := compare(a, b)
 	m := Match{Odds: bias + perCosine*e.Cosine + perCovered*e.Covered + perWeight*min(e.Weight, 3), Shared: shared}
 	if e.Opposed {
 		m.Odds -= ifOpposed
 	}
-	m.Same = m.Odds >= 0 && !e.Conflict && e.Names >= leastNames && e.Weight >= leastWeight
-	return m
-}
-
-// linkOdds is added to the odds if two texts link to the same page of another site, which two happenings rarely share.
-const linkOdds = 2
-
-// CompareLinked is [Compare] for titles of texts that link to the same page of another site.
-func CompareLinked(a, b Title) Match {
-	m := Compare(a, b)
-	m.Odds += linkOdds
-	e, _ := compare(a, b)
-	m.Same = m.Odds >= 0 && !e.Conflict && e.Names >= leastNames
+	if linked {
+		m.Odds += linkOdds
+	}
+	m.Same = m.Odds >= 0 && !e.Conflict && e.Names >= leastNames && (linked || e.Weight >= leastWeight)
 	return m
 }
 
@@ -192,7 +191,7 @@ func disjoint(a, b []string) bool {
 const maxSearchWords = 12
 
 // SearchWords returns the words by which a search in the other language finds titles about the same happening, the
-// most telling first, at most 12: names, in the letters of both languages, and the translations of other words.
+// most specific first, at most 12: names, in the letters of both languages, and the translations of other words.
 func (t Title) SearchWords() []string {
 	order := slices.Clone(t.terms)
 	slices.SortStableFunc(order, func(a, b term) int {

@@ -60,7 +60,7 @@ et corrigé plus de deux cents erreurs. Hier soir, il a plu très fort dans de n
 	{"en", "windows-1252", `The team’s café reopened – “at last”, as they say. Résumés are welcome; the naïve façade stays. It costs £5 or €6.`},
 }
 
-// TestDecode_UndeclaredEncodings: the bytes alone, or with the declared language, tell the encoding of a short
+// TestDecode_UndeclaredEncodings: the bytes alone, or with the declared language, determine the encoding of a short
 // feed.
 func TestDecode_UndeclaredEncodings(t *testing.T) {
 	for _, c := range texts {

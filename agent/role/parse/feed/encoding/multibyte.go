@@ -17,7 +17,7 @@ const (
 )
 
 // A multibyte is an encoding with pairs of bytes, with the cost of a pair in nats, -ln of its probability. The
-// standards group characters by frequency: the first byte tells how frequent a character is.
+// standards group characters by frequency: the first byte shows how frequent a character is.
 type multibyte struct {
 	encoding  encoding.Encoding
 	languages string // written in it
