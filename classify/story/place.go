@@ -162,9 +162,10 @@ func (c *Clusters) distance(e *event, at int64) time.Duration {
 	return time.Duration(max(0, at-e.last, e.first-at)) * time.Microsecond
 }
 
-// faded returns the log odds that are needed in addition because an event is old, infinite beyond the limit: what is
-// said at a time belongs to what happens then. An event of many publishers ends within a day or two, one of few may go on for the whole window.
-// votes are those of all events concerned, and age is the time since its beginning from which the event is old.
+// faded returns the log odds that are needed in addition because an event is old, infinite beyond the limit: an item
+// reports events of its own time. An event of many publishers ends within a day or two, an event of few may go on for
+// the whole window. votes are those of all events concerned, and age is the time since its beginning from which the
+// event is old.
 func (c *Clusters) faded(e *event, votes uint32, at int64, age time.Duration) float64 {
 	pause := longPause
 	if e.items > 1 {
