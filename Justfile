@@ -48,18 +48,13 @@ race := "-race -parallel 2 '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-rac
 # whole nodes: faults, a browser, golden queries, a NATS server that reloads (not ours to mend), programs; the longest first
 nodes := "./tests/faults ./tests/... ./deploy/..."
 
-# everything; what CI calls. Whole nodes mostly wait, so all else runs beside them
+# everything; what CI calls. Whole nodes run after all else: beside it they and the tests with time limits wait for the processors, and fail
 test: engines
     #!/usr/bin/env bash
     set -uo pipefail
-    go vet ./... || exit 1 # compiles all packages, once for what runs at the same time
-    output=$(mktemp)
-    trap 'kill $(jobs -p) 2>/dev/null; rm -f "$output"' EXIT
-    {{ just_executable() }} test-nodes >"$output" 2>&1 &
     failed=0
     {{ just_executable() }} lint test-packages build-others || failed=1
-    wait $! || failed=1
-    cat "$output"
+    {{ just_executable() }} test-nodes || failed=1
     tests/vulnerabilities --again
     exit $failed
 

@@ -35,7 +35,7 @@ func TestRulesCommands_OutputAndExitCode(t *testing.T) {
 		{"rules restore prepare 9", 1, "", "not found"},
 		{"rules restore prepare x", 2, "", "expected a whole number"},
 		{"rules restore prepare 0 --json", 0, `"note":"built-in rules restored"`, ""},
-		{"rules versions prepare", 0, "1        now      tables", ""},
+		{"rules versions prepare", 0, "VERSION  CHANGED", ""},
 		{"rules versions prepare --limit 1 --json", 0, `"next":4`, ""},
 		{"rules versions prepare --limit 0", 2, "", "limit"},
 	} {
