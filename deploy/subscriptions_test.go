@@ -27,18 +27,19 @@ func TestSubscriptions_SharedByScheduleAndAPI(t *testing.T) {
 		if _, err := hears.Put(t.Context(), sub); err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		for sub, err := range asks.List(t.Context()) {
-			if err != nil || sub.State != websub.Verified {
-				t.Errorf("%s: got %+v, %v; want the record of %s", users[0], sub, err, users[1])
+		var listed []websub.Subscription
+		wait(t, users[0]+" lists what "+users[1]+" wrote", func() bool {
+			listed = nil
+			for sub, err := range asks.List(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				listed = append(listed, sub)
 			}
-			if err := asks.Delete(t.Context(), sub); err != nil {
-				t.Error(err)
-			}
-			n++
-		}
-		if n != 1 {
-			t.Errorf("%s: got %d subscriptions, want 1", users[0], n)
+			return len(listed) == 1 && listed[0].State == websub.Verified
+		})
+		if err := asks.Delete(t.Context(), listed[0]); err != nil {
+			t.Error(err)
 		}
 	}
 }

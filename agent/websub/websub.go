@@ -63,7 +63,8 @@ type Subscriptions interface {
 	// Get returns the subscription with that token, or [ErrUnknown].
 	Get(ctx context.Context, token string) (Subscription, error)
 
-	// List yields all subscriptions. It stops at the first error and yields it.
+	// List yields all subscriptions. It stops at the first error and yields it. In a cluster it may be
+	// a moment behind Put: one replica yields them, and those that confirm a write are a majority.
 	List(ctx context.Context) iter.Seq2[Subscription, error]
 
 	// Put stores a subscription and returns its new revision, or [ErrChanged] if its revision is outdated.
