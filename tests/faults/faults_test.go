@@ -164,9 +164,11 @@ func TestFaults(t *testing.T) {
 	end := w.settle(*forFlag > 0, summaryTimeout)
 	t.Log("\n" + w.table() + end.String() + w.exceeded(end))
 	for _, r := range append(w.runs, end.run) {
-		if len(r.missed) > 0 {
-			t.Errorf("%s: %d bars are missed", r.id, len(r.missed))
-		}
+		t.Run(r.id, func(t *testing.T) {
+			for _, limit := range r.missed {
+				t.Error(limit)
+			}
+		})
 	}
 }
 

@@ -74,8 +74,9 @@ const (
 )
 
 // summaryTimeout is the time after which the store marks stories dirty again whose items arrived together (see
-// markJoined in storage/postgres), plus the time to summarize them.
-const summaryTimeout = 3*time.Minute + 20*time.Second
+// addDirtyStoriesJoined in storage/postgres), plus the longest delay of a summary (30 s) and a minute for the rounds of a
+// busy machine.
+const summaryTimeout = 4*time.Minute + 30*time.Second
 
 // A chance selects faults, reproducibly by its seed. All faults have about the same frequency.
 type chance struct {

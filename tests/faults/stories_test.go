@@ -109,6 +109,35 @@ func (l *ledger) left(ctx context.Context, conn *pgx.Conn) (n int, err error) {
 	return n, err
 }
 
+// logUnsummarized logs the items and dirty marks of the stories without a summary.
+func (m *mesh) logUnsummarized() {
+	conn, err := pgx.Connect(m.ctx, m.ledger.url)
+	if err != nil {
+		m.logf("%v", err)
+		return
+	}
+	defer conn.Close(m.ctx)
+	rows, err := conn.Query(m.ctx, `SELECT i.story_id, string_agg(i.url || ' of ' || i.event_id || ' changed ' || i.changed || ' flags ' || coalesce(i.flags::text, ''), '; '),
+			(SELECT string_agg(due::text, ', ') FROM untold u WHERE u.story_id = i.story_id)
+		FROM items i WHERE NOT spam GROUP BY story_id HAVING count(*) > 1 AND NOT EXISTS (SELECT FROM stories s WHERE s.id = i.story_id)`)
+	if err != nil {
+		m.logf("%v", err)
+		return
+	}
+	var id, items string
+	var marks *string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &items, &marks}, func() error {
+		due := "none"
+		if marks != nil {
+			due = *marks
+		}
+		m.logf("story %s has no summary: %s; marks due %s", id, items, due)
+		return nil
+	}); err != nil {
+		m.logf("%v", err)
+	}
+}
+
 // storiesAgree checks that each item is in one story, and that the summaries match the items.
 func (m *mesh) storiesAgree(e *end) {
 	var err error
@@ -122,6 +151,7 @@ func (m *mesh) storiesAgree(e *end) {
 	if err != nil || b.alone > 0 || b.torn > 0 || b.false > 0 || b.unsummarized > 0 || b.moved > 0 {
 		e.miss("stories: %d items without one, %d events in two, %d with a wrong summary, %d without a summary, %d items left their event (%v)",
 			b.alone, b.torn, b.false, b.unsummarized, b.moved, err)
+		m.logUnsummarized()
 	}
 	if b.stories == 0 {
 		e.miss("no two items belong together: nothing was put to the test")
