@@ -18,6 +18,8 @@ const (
 	StoryNew   = "story.new"   // a second publisher reported a story
 	StoryGrew  = "story.grew"  // another publisher reported a story
 	BurstStart = "burst.start" // items of a story, category or topic arrive above their usual rate
+
+	MarksChanged = "marks.changed" // a client marked items as read, unread or starred
 )
 
 // Event is a notification to subscribers.
@@ -34,15 +36,25 @@ type Event struct {
 	Sources int    `json:"sources,omitempty"` // number of publishers of the story
 	Burst   string `json:"burst,omitempty"`   // object of the burst: "story", "category" or "topic"
 	Name    string `json:"name,omitempty"`    // of the category or topic
+
+	Client  string   `json:"client,omitempty"` // whose marks changed; only its own windows and programs get the event
+	Items   []string `json:"items,omitempty"`  // IDs of the marked items; empty: many, by a time
+	Read    *bool    `json:"read,omitempty"`   // the new mark; nil: unchanged
+	Starred *bool    `json:"starred,omitempty"`
 }
 
-// Message encodes the event. Its ID deduplicates equal events of one item or story within two minutes.
+// Message encodes the event. Its ID deduplicates equal events of one item or story within two minutes. Changes of
+// marks are all different: a mark may be set, cleared and set again.
 func (e Event) Message() Message {
 	data, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // texts and a time
 	}
-	return Message{Subject: eventPrefix + e.Kind, ID: e.Kind + "/" + e.StoryID + "/" + e.ItemID + "/" + e.Text, Data: data}
+	id := e.Kind + "/" + e.StoryID + "/" + e.ItemID + "/" + e.Text
+	if e.Kind == MarksChanged {
+		id = e.Kind + "/" + e.Client + "/" + e.At.Format(time.RFC3339Nano)
+	}
+	return Message{Subject: eventPrefix + e.Kind, ID: id, Data: data}
 }
 
 // neverBundled reports whether messages of a subject are never bundled. A task of pages takes minutes, and a

@@ -84,6 +84,10 @@ func (e *Events) publishToStreams(ctx context.Context) {
 func (e *Events) forwardEvents(ctx context.Context) {
 	for {
 		err := e.Mesh.SubscribeEvents(ctx, func(event subjects.Event) {
+			if event.Kind == subjects.MarksChanged {
+				e.streams.publishTo(event.Client, wire.StreamEvent{Marks: &wire.MarksEvent{IDs: event.Items, Read: event.Read, Starred: event.Starred}})
+				return
+			}
 			e.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: event.Kind, At: event.At, Text: describeEvent(event), ItemID: event.ItemID, StoryID: event.StoryID}})
 		})
 		if ctx.Err() != nil {
@@ -192,9 +196,21 @@ func (s *streams) remove(stream chan wire.StreamEvent) {
 
 // publish sends an event to all streams.
 func (s *streams) publish(event wire.StreamEvent) {
+	s.send(event, func(string) bool { return true })
+}
+
+// publishTo sends an event to the streams of a client.
+func (s *streams) publishTo(client string, event wire.StreamEvent) {
+	s.send(event, func(of string) bool { return of == client })
+}
+
+func (s *streams) send(event wire.StreamEvent, to func(client string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for stream := range s.open {
+	for stream, client := range s.open {
+		if !to(client) {
+			continue
+		}
 		select {
 		case stream <- event:
 		default:

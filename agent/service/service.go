@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/secret"
+	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
@@ -103,6 +104,7 @@ type Service struct {
 	Search        *Search
 	SavedSearches *SavedSearches
 	Spam          *Spam
+	Reading       *reading.Lists
 
 	Discovery  *Discovery
 	FetchTests *FetchTests
@@ -123,6 +125,7 @@ func New(d Deps) *Service {
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
+		Reading:    reading.New(d.Store, d.Mesh, d.Now, d.Log),
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
 		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: &Events{c, status, newStreams()},

@@ -33,6 +33,8 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"found", "/?q=" + query(word+" -kubernetes")},
 		{"nothing-found", "/?q=qwertyuiop"},
 		{"mistake", "/?q=" + query(`"never closed`)},
+		{"reading", "/read?show=all"},
+		{"reading-open", "/read?show=all&open=" + found.Items[0].ID},
 		{"item", "/items/" + found.Items[0].ID},
 		{"stories", "/stories"},
 		{"story", "/stories/" + stories.Stories[0].ID},

@@ -1,4 +1,4 @@
-// Package console serves the web pages: search, items, stories, feeds, rules, spam, statistics and the state
+// Package console serves the web pages: reading, search, items, stories, feeds, rules, spam, statistics and the state
 // of the mesh. [Handler] returns the handler of all pages. They work without scripts, and a URL contains the
 // whole state of a search.
 package console
@@ -23,6 +23,7 @@ func Handler(s *service.Service) http.Handler {
 	mux := http.NewServeMux()
 	searchPages{c}.searchRoutes(mux)
 	searchPages{c}.savedRoutes(mux)
+	readingPages{c}.routes(mux)
 	itemPages{c}.routes(mux)
 	storyPages{c}.routes(mux)
 	feedPages{c}.routes(mux)
@@ -49,19 +50,20 @@ type console struct {
 
 // The pages of each noun.
 type (
-	searchPages struct{ *console } // results and saved searches
-	itemPages   struct{ *console }
-	storyPages  struct{ *console }
-	feedPages   struct{ *console }
-	importPages struct{ *console }
-	meshPages   struct{ *console } // the mesh and statistics
-	spamPages   struct{ *console }
-	rulePages   struct{ *console }
+	searchPages  struct{ *console } // results and saved searches
+	readingPages struct{ *console }
+	itemPages    struct{ *console }
+	storyPages   struct{ *console }
+	feedPages    struct{ *console }
+	importPages  struct{ *console }
+	meshPages    struct{ *console } // the mesh and statistics
+	spamPages    struct{ *console }
+	rulePages    struct{ *console }
 )
 
 // The content security policy of pages. Only the console's own scripts run, and they create HTML only through
 // the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
-// item pages may load images, from any host.
+// pages of items may load images, from any host.
 const (
 	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "

@@ -33,7 +33,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // menu are the links of the main menu, in order.
 var menu = []choice{
-	{Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
+	{Label: "Read", URL: readPath}, {Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
 	{Label: "Spam", URL: "/spam"}, {Label: "Mesh", URL: "/mesh"}, {Label: "Statistics", URL: "/statistics"},
 }
 
@@ -42,6 +42,7 @@ type page struct {
 	Title   string
 	Search  form
 	Here    string     // path of the current menu entry
+	Wide    bool       // the page uses the whole width of the window
 	Scripts []string   // names of scripts beside base.js, such as "search.js"
 	Feeds   []feedLink // outputs for feed readers
 	Parts   []string   // templates that a script may request instead of the whole page

@@ -48,7 +48,7 @@ type handler func(w http.ResponseWriter, r *http.Request, p url.Values) error
 // Handler returns the API, for paths that begin with /reader/ or /accounts/. Except for the login, the
 // request's context must contain the client. Requests must pass through [NormalizePaths] first.
 func Handler(of *service.Service, login Login) http.Handler {
-	s, all := &server{login, of.Log}, &streams{of.Store, of.Now}
+	s, all := &server{login, of.Log}, &streams{of.Store, of.Reading, of.Now}
 	items, marks, feeds := &itemCalls{all}, &markCalls{all}, &feedCalls{all, of.Feeds}
 	mux := http.NewServeMux()
 	for path, c := range map[string]handler{

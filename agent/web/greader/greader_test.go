@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/service/reading"
 	"feedmesh/storage"
 )
 
@@ -241,7 +242,7 @@ func TestMarkAllRead_UpToTheClientsTime(t *testing.T) {
 
 func TestUnreadCount_OfFeedsAndFolders(t *testing.T) {
 	w := newFixture(t)
-	old := storage.Item{ID: storage.ItemID(w.b, "old"), FeedID: w.b, Key: "old", Hash: "1", Title: "Old", Published: now, FirstSeen: now.AddDate(0, 0, -unreadDays-1)}
+	old := storage.Item{ID: storage.ItemID(w.b, "old"), FeedID: w.b, Key: "old", Hash: "1", Title: "Old", Published: now, FirstSeen: reading.UnreadSince(now).AddDate(0, 0, -1)}
 	if _, err := w.store.PutItems(t.Context(), storage.Batch{FeedID: w.b, Items: []storage.Item{old}}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -22,7 +21,7 @@ func (s *markCalls) editTag(r *http.Request, p url.Values) error {
 	if err != nil {
 		return err
 	}
-	return s.store.Mark(r.Context(), access.From(r.Context()).ID, m, ids...)
+	return s.reading.Mark(r.Context(), m, ids...)
 }
 
 // markChange returns the change of marks that a request contains. States that are not stored, such as liked,
@@ -84,5 +83,5 @@ func (s *markCalls) markAllRead(r *http.Request, p url.Values) error {
 	if err != nil {
 		return err
 	}
-	return s.store.MarkAllRead(r.Context(), access.From(r.Context()).ID, stream, until)
+	return s.reading.MarkStream(r.Context(), stream, until)
 }

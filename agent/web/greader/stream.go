@@ -9,12 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/service/reading"
 	"feedmesh/storage"
 )
-
-// unreadDays is the number of days after which an item counts as read. It bounds the items that counts and
-// lists of unread items have to scan.
-const unreadDays = 30
 
 // States that an item may have for a client.
 const (
@@ -52,8 +49,9 @@ func parseStream(id string) (stream, error) {
 
 // streams finds the items of streams.
 type streams struct {
-	store storage.Store
-	now   func() time.Time
+	store   storage.Store
+	reading *reading.Lists
+	now     func() time.Time
 }
 
 // feedID returns the ID of a stream's feed, given by its ID or address, even if the feed has moved since. The
@@ -113,7 +111,7 @@ func (s *streams) onlyUnread(q *storage.MarkQuery) {
 	}
 }
 
-func (s *streams) unreadSince() time.Time { return s.now().AddDate(0, 0, -unreadDays) }
+func (s *streams) unreadSince() time.Time { return reading.UnreadSince(s.now()) }
 
 // applyParameters restricts a query by the request's parameters, and returns the item after which the page
 // begins. it and xt contain states; unsupported states are ignored.
@@ -184,22 +182,13 @@ func countParameter(p url.Values, limit int) (int, error) {
 	return min(n, limit), nil
 }
 
-// continuation encodes the position after an item.
-func continuation(m storage.MarkedItem) string {
-	return fmt.Sprintf("%d-%s", m.FirstSeen.UnixMicro(), m.ItemID)
-}
-
-// parseContinuation decodes the value that [continuation] returned.
+// parseContinuation decodes the continuation that [streams.list] returned.
 func parseContinuation(c string) (storage.MarkedItem, error) {
-	if c == "" {
-		return storage.MarkedItem{}, nil
+	after, err := reading.ParsePosition(c)
+	if err != nil {
+		return after, badRequest(fmt.Sprintf("c=%.100q is not a continuation", c))
 	}
-	micros, id, ok := strings.Cut(c, "-")
-	n, err := strconv.ParseInt(micros, 10, 64)
-	if !ok || err != nil || id == "" || len(id) > 64 {
-		return storage.MarkedItem{}, badRequest(fmt.Sprintf("c=%.100q is not a continuation", c))
-	}
-	return storage.MarkedItem{ItemID: id, FirstSeen: time.UnixMicro(n).UTC()}, nil
+	return after, nil
 }
 
 // list returns a page of a stream and its continuation, empty for the last page.
@@ -219,7 +208,7 @@ func (s *streams) list(ctx context.Context, client, id string, p url.Values, lim
 	page, err = s.store.ListMarked(ctx, client, q, after, n+1) // the additional item indicates a further page
 	if len(page) > n {
 		page = page[:n]
-		next = continuation(page[n-1])
+		next = reading.Position(page[n-1])
 	}
 	return page, next, err
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"feedmesh/agent/access"
 	"feedmesh/storage"
 )
 
@@ -31,7 +30,7 @@ func countOfStream(id string, u storage.UnreadCount) unreadCount {
 
 // unreadCounts sends the number of unread items of each feed, of each folder, and in total.
 func (s *markCalls) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	unread, err := s.store.CountUnread(r.Context(), access.From(r.Context()).ID, s.unreadSince())
+	unread, err := s.reading.Unread(r.Context())
 	if err != nil {
 		return err
 	}

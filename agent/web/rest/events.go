@@ -20,7 +20,7 @@ func eventsRoute() route {
 	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
 		d := describe(o)
 		d.Responses = map[string]*huma.Response{"200": {
-			Description: "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id. Lines that begin with a colon are heartbeats.",
+			Description: "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id; \"marked\" with a change of the marks of this client: ids, read, starred. Lines that begin with a colon are heartbeats.",
 			Content:     map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}
 		huma.Register(api, d, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
@@ -42,8 +42,11 @@ func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sse.Send(w, r, events, func(e wire.StreamEvent) (string, any) {
-		if e.Status != nil {
+		switch {
+		case e.Status != nil:
 			return "state", e.Status
+		case e.Marks != nil:
+			return "marked", e.Marks
 		}
 		return "happened", e.Event
 	})

@@ -260,6 +260,13 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"search", "", "", "", 200},
 		{"search", "", "?q=nothing-has-this&facets=true", "", 200},
 		{"get-item", w.item, "", "", 200},
+		{"list-reading", "", "", "", 200},
+		{"list-reading", "", "?feed=" + w.feed + "&show=all&oldest=true&limit=1", "", 200},
+		{"mark-items", "", "", `{"ids":["` + w.item + `"],"read":true,"starred":true}`, 204},
+		{"list-reading", "", "?show=starred&tag=news", "", 200},
+		{"get-folders", "", "", "", 200},
+		{"get-folders", "", "?tag=news", "", 200},
+		{"mark-all-read", "", "", `{"tag":"news"}`, 200},
 		{"get-status", "", "", "", 200},
 		{"list-quarantine", "", "?limit=1", "", 200},
 		{"list-quarantine", "", "?after=4", "", 200},
@@ -490,6 +497,13 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"click-item", "none", "", `{"count":1}`, 404},
 		{"click-item", k3, "", `{"count":101}`, 422},
 		{"click-item", k3, "", `{`, 400},
+		{"list-reading", "", "?feed=none", "", 404},
+		{"list-reading", "", "?cursor=x", "", 400},
+		{"list-reading", "", "?show=some", "", 422},
+		{"mark-items", "", "", `{"ids":[]}`, 422},
+		{"mark-items", "", "", `{`, 400},
+		{"mark-all-read", "", "", `{"feed":"none"}`, 404},
+		{"mark-all-read", "", "", `{`, 400},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
@@ -547,7 +561,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 		case "export-feeds", "search", "get-retention", "try-retention", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "report-import", "cancel-import", "list-proxies", "discover-feeds", "test-fetch",
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
-			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item":
+			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
+			"list-reading", "get-folders", "mark-items", "mark-all-read":
 			continue // need no mesh
 		case "list-tokens", "add-token", "remove-token", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh

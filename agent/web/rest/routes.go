@@ -34,6 +34,11 @@ func (s *Server) routes() []route {
 
 		handleDownload(wire.MakeBackup, s.Backups.Make),
 
+		handle(wire.ListReading, s.Reading.List),
+		handle(wire.GetFolders, s.Reading.Folders),
+		handle(wire.MarkItems, s.Reading.MarkItems),
+		handle(wire.MarkAllRead, s.Reading.MarkAll),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

@@ -55,7 +55,7 @@ if (look) {
 
 // Keyboard shortcuts
 
-const places = { h: "/", s: "/stories", f: "/feeds", r: "/rules", m: "/mesh", t: "/statistics" };
+export const places = { h: "/", s: "/stories", f: "/feeds", r: "/rules", m: "/mesh", t: "/statistics" };
 
 let shortcutUntil = 0; // time until which a letter after g selects a page
 
@@ -69,7 +69,7 @@ function step(by) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-const keys = {
+export const keys = {
   "/": () => { const q = document.getElementById("q"); q.focus(); q.select(); },
   j: () => document.querySelector("[data-list]") ? step(1) : document.querySelector("a[rel=next]")?.click(),
   k: () => document.querySelector("[data-list]") ? step(-1) : document.querySelector("a[rel=prev]")?.click(),
@@ -145,6 +145,36 @@ keySwitch?.addEventListener("click", () => {
   showKeys();
 });
 if (keySwitch) showKeys();
+
+// Images
+
+function showPicture(link) {
+  const picture = document.createElement("img");
+  picture.alt = link.dataset.picture;
+  picture.referrerPolicy = "no-referrer";
+  picture.decoding = "async";
+  picture.src = link.href;
+  picture.addEventListener("error", () => picture.replaceWith(link));
+  link.replaceWith(picture);
+}
+
+// showPictures makes the links to images in an item show them: one when it is selected, all by the button.
+export function showPictures(item) {
+  item.querySelector(".content")?.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-picture]");
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    showPicture(link);
+  });
+  const links = item.querySelectorAll("a[data-picture]");
+  const all = item.querySelector("#pictures");
+  if (!all || links.length === 0) return;
+  all.hidden = false;
+  all.addEventListener("click", () => {
+    links.forEach(showPicture);
+    all.remove();
+  });
+}
 
 // A form with data-confirm is submitted only after confirmation.
 addEventListener("submit", (event) => {

@@ -1,0 +1,231 @@
+// Package reading answers requests about what a client has read: its unread and starred items, and the numbers of
+// unread items of its feeds and folders. Folders are the tags of feeds. Every client has marks of its own
+// ([storage.Marks]); a change is published as an event, so that the client's other windows show it. The Google Reader
+// API and the console use the same [Lists].
+package reading
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+// unreadDays is the number of days after which an item counts as read. It bounds the items that counts and lists of
+// unread items have to scan.
+const unreadDays = 30
+
+// UnreadSince returns the time before which items count as read: items first seen earlier.
+func UnreadSince(now time.Time) time.Time { return now.AddDate(0, 0, -unreadDays) }
+
+// A Store is the part of [storage.Store] that reading lists use.
+type Store interface {
+	storage.Marks
+	storage.Feeds
+	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
+}
+
+// Lists are the reading lists of all clients. Its methods act for the client of the context ([access.From]) and may be
+// called concurrently.
+type Lists struct {
+	store Store
+	out   subjects.Publisher
+	now   func() time.Time
+	log   *slog.Logger
+
+	feeds  feedCache
+	counts countCache
+}
+
+// New returns the reading lists of a store. Changes of marks are published to out.
+func New(store Store, out subjects.Publisher, now func() time.Time, log *slog.Logger) *Lists {
+	return &Lists{store: store, out: out, now: now, log: log, counts: countCache{byClient: map[string]counted{}}}
+}
+
+// List returns a page of a reading list. The error may be [storage.ErrBadCursor], or [storage.ErrNotFound] for a feed
+// that is not stored.
+func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPage, error) {
+	after, err := ParsePosition(in.Cursor)
+	if err != nil {
+		return wire.ReadingPage{}, err
+	}
+	if err := l.checkFeed(ctx, in.Feed); err != nil {
+		return wire.ReadingPage{}, err
+	}
+	yes, no := true, false
+	q := storage.MarkQuery{Stream: storage.Stream{FeedID: in.Feed, Tag: in.Tag}, Oldest: in.Oldest}
+	switch in.Show {
+	case wire.ShowStarred:
+		q.Starred = &yes
+	case wire.ShowAll:
+	default:
+		q.Read, q.From = &no, UnreadSince(l.now())
+	}
+	marked, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, in.Limit+1)
+	if err != nil {
+		return wire.ReadingPage{}, err
+	}
+	page := wire.ReadingPage{}
+	if len(marked) > in.Limit {
+		marked = marked[:in.Limit]
+		page.Next = Position(marked[in.Limit-1])
+	}
+	page.Items, err = l.describe(ctx, marked)
+	return page, err
+}
+
+// checkFeed returns [storage.ErrNotFound] for the ID of a feed that is not stored.
+func (l *Lists) checkFeed(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	if _, err := l.store.Feed(ctx, id); err != nil {
+		return fmt.Errorf("feed %s: %w", id, err)
+	}
+	return nil
+}
+
+// Of returns items with the marks of the client, in the given order, without those that do not exist.
+func (l *Lists) Of(ctx context.Context, ids ...string) ([]wire.ReadingItem, error) {
+	marked, err := l.store.MarksOf(ctx, access.From(ctx).ID, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return l.describe(ctx, marked)
+}
+
+// describe returns marked items with their titles. An item that was removed meanwhile is left out.
+func (l *Lists) describe(ctx context.Context, marked []storage.MarkedItem) ([]wire.ReadingItem, error) {
+	ids := make([]string, len(marked))
+	for i, m := range marked {
+		ids[i] = m.ItemID
+	}
+	stored, err := l.store.Items(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]storage.Item, len(stored))
+	for _, i := range stored {
+		byID[i.ID] = i
+	}
+	feeds, err := l.feeds.get(ctx, l.store, l.now())
+	if err != nil {
+		return nil, err
+	}
+	since := UnreadSince(l.now())
+	items := make([]wire.ReadingItem, 0, len(marked))
+	for _, m := range marked {
+		i, exists := byID[m.ItemID]
+		if !exists {
+			continue
+		}
+		out := wire.ReadingItem{
+			ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: feeds.names[i.FeedID], Excerpt: i.Excerpt, Language: i.Language,
+			Seen: i.FirstSeen, Read: m.Read || m.FirstSeen.Before(since), Starred: m.Starred,
+		}
+		if i.Assumed == "" {
+			out.Published = i.Published
+		}
+		items = append(items, out)
+	}
+	return items, nil
+}
+
+// Position returns the cursor of the items after m in a list.
+func Position(m storage.MarkedItem) string {
+	return fmt.Sprintf("%d-%s", m.FirstSeen.UnixMicro(), m.ItemID)
+}
+
+// ParsePosition returns the item of a cursor; the zero item for an empty one. It returns [storage.ErrBadCursor] for any
+// other text than one of [Position].
+func ParsePosition(cursor string) (storage.MarkedItem, error) {
+	if cursor == "" {
+		return storage.MarkedItem{}, nil
+	}
+	micros, id, found := strings.Cut(cursor, "-")
+	n, err := strconv.ParseInt(micros, 10, 64)
+	if !found || err != nil || id == "" || len(id) > 64 {
+		return storage.MarkedItem{}, storage.ErrBadCursor
+	}
+	return storage.MarkedItem{ItemID: id, FirstSeen: time.UnixMicro(n).UTC()}, nil
+}
+
+// MarkItems changes the marks of items.
+func (l *Lists) MarkItems(ctx context.Context, in wire.MarkItemsRequest) (wire.None, error) {
+	return wire.None{}, l.Mark(ctx, storage.MarkChange{Read: in.Body.Read, Starred: in.Body.Starred}, in.Body.IDs...)
+}
+
+// Mark changes the marks of items. Items that do not exist are ignored.
+func (l *Lists) Mark(ctx context.Context, change storage.MarkChange, ids ...string) error {
+	client := access.From(ctx).ID
+	if err := l.store.Mark(ctx, client, change, ids...); err != nil {
+		return err
+	}
+	event := subjects.Event{Read: change.Read, Starred: change.Starred}
+	if len(ids) <= maxEventItems {
+		event.Items = ids
+	}
+	l.changed(ctx, client, event)
+	return nil
+}
+
+// maxUndo is the number of items that can be marked as unread again after [Lists.MarkAll].
+const maxUndo = 1000
+
+// MarkAll marks all items of a feed, a folder or all feeds as read. The error may be [storage.ErrNotFound] for a feed.
+func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.MarkedRead, error) {
+	if err := l.checkFeed(ctx, in.Body.Feed); err != nil {
+		return wire.MarkedRead{}, err
+	}
+	now := l.now()
+	until := in.Body.Until
+	if until.IsZero() || until.After(now) {
+		until = now
+	}
+	no := false
+	stream := storage.Stream{FeedID: in.Body.Feed, Tag: in.Body.Tag}
+	q := storage.MarkQuery{Stream: stream, Read: &no, From: UnreadSince(now), Until: until.Add(time.Microsecond)}
+	unread, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, storage.MarkedItem{}, maxUndo+1)
+	if err != nil {
+		return wire.MarkedRead{}, err
+	}
+	result := wire.MarkedRead{IDs: []string{}, More: len(unread) > maxUndo}
+	for _, m := range unread[:min(len(unread), maxUndo)] {
+		result.IDs = append(result.IDs, m.ItemID)
+	}
+	return result, l.MarkStream(ctx, stream, until)
+}
+
+// MarkStream marks all items of a stream first seen at or before until as read.
+func (l *Lists) MarkStream(ctx context.Context, stream storage.Stream, until time.Time) error {
+	client, read := access.From(ctx).ID, true
+	if err := l.store.MarkAllRead(ctx, client, stream, until); err != nil {
+		return err
+	}
+	l.changed(ctx, client, subjects.Event{Read: &read})
+	return nil
+}
+
+const (
+	maxEventItems = 200         // items named in an event; windows read their lists again where there are more
+	eventTimeout  = time.Second // timeout of the publication of an event
+)
+
+// changed publishes a change of a client's marks. The change itself is stored: without the event, other windows show it
+// when they are loaded again.
+func (l *Lists) changed(ctx context.Context, client string, event subjects.Event) {
+	l.counts.forget(client)
+	event.Kind, event.At, event.Client = subjects.MarksChanged, l.now(), client
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
+	defer cancel()
+	if err := l.out.Publish(ctx, event.Message()); err != nil {
+		l.log.Warn("change of marks not published: other windows of the client show it when they are loaded again", "err", err)
+	}
+}

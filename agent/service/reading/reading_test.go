@@ -1,0 +1,205 @@
+package reading_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/service/reading"
+	"feedmesh/agent/service/servicetest"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
+
+// A fixture is reading lists over a feed of three items in the folder News, one of two without a folder, and two
+// clients.
+type fixture struct {
+	*servicetest.Testbed
+	now      time.Time
+	ann, bob context.Context
+}
+
+func newFixture(t *testing.T) *fixture {
+	f := &fixture{now: noon}
+	f.Testbed = servicetest.New(t, func() time.Time { return f.now })
+	f.AddFeeds(t, storage.Feed{ID: "a", URL: "https://a.example/", Title: "A", Tags: []string{"News"}, Added: noon}, storage.Feed{ID: "b", URL: "https://b.example/", Title: "B", Added: noon})
+	for n, feed := range []string{"a", "b", "a", "b", "a"} {
+		seen := noon.Add(time.Duration(n-5) * time.Hour)
+		f.PutItems(t, feed, storage.Item{ID: fmt.Sprint("i", n), Key: fmt.Sprint(n), Title: fmt.Sprint("Title ", n), Published: seen, FirstSeen: seen})
+	}
+	f.ann = access.With(t.Context(), access.Client{ID: "ann", Scopes: access.Scopes})
+	f.bob = access.With(t.Context(), access.Client{ID: "bob", Scopes: access.Scopes})
+	return f
+}
+
+// ids returns the IDs of a list.
+func (f *fixture) ids(t *testing.T, as context.Context, q wire.ReadingQuery) []string {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	page, err := f.Reading.List(as, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{}
+	for _, i := range page.Items {
+		ids = append(ids, i.ID)
+	}
+	return ids
+}
+
+func (f *fixture) mark(t *testing.T, as context.Context, m wire.Marks) {
+	t.Helper()
+	if _, err := f.Reading.MarkItems(as, wire.MarkItemsRequest{Body: m}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want[T comparable](t *testing.T, what string, got []T, want ...T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+var yes, no = true, false
+
+func TestList_UnreadAllStarredByFeedAndFolder(t *testing.T) {
+	f := newFixture(t)
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i4"}, Read: &yes})
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i1", "missing"}, Starred: &yes})
+	want(t, "unread", f.ids(t, f.ann, wire.ReadingQuery{}), "i3", "i2", "i1", "i0")
+	want(t, "oldest first", f.ids(t, f.ann, wire.ReadingQuery{Oldest: true}), "i0", "i1", "i2", "i3")
+	want(t, "all", f.ids(t, f.ann, wire.ReadingQuery{Show: wire.ShowAll}), "i4", "i3", "i2", "i1", "i0")
+	want(t, "starred", f.ids(t, f.ann, wire.ReadingQuery{Show: wire.ShowStarred}), "i1")
+	want(t, "folder", f.ids(t, f.ann, wire.ReadingQuery{Tag: "News"}), "i2", "i0")
+	want(t, "feed", f.ids(t, f.ann, wire.ReadingQuery{Feed: "b"}), "i3", "i1")
+	want(t, "another client", f.ids(t, f.bob, wire.ReadingQuery{}), "i4", "i3", "i2", "i1", "i0")
+	f.now = noon.AddDate(0, 0, 31)
+	want(t, "unread after a month", f.ids(t, f.ann, wire.ReadingQuery{}))
+	all, err := f.Reading.List(f.ann, wire.ReadingQuery{Show: wire.ShowAll, Limit: 1})
+	if err != nil || len(all.Items) != 1 || !all.Items[0].Read || all.Items[0].FeedTitle != "A" {
+		t.Errorf("got %+v, %v; want an old item that counts as read, with its feed's title", all, err)
+	}
+}
+
+func TestFeed_NotStored(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.Reading.List(f.ann, wire.ReadingQuery{Feed: "none", Limit: 1}); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("list: got %v, want ErrNotFound", err)
+	}
+	if _, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Feed: "none"}}); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("mark all: got %v, want ErrNotFound", err)
+	}
+}
+
+func TestList_Pages(t *testing.T) {
+	f := newFixture(t)
+	var got []string
+	for q := (wire.ReadingQuery{Limit: 2}); ; {
+		page, err := f.Reading.List(f.ann, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			got = append(got, i.ID)
+		}
+		// What is read meanwhile does not shift the next page.
+		f.mark(t, f.ann, wire.Marks{IDs: []string{page.Items[0].ID}, Read: &yes})
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	want(t, "pages", got, "i4", "i3", "i2", "i1", "i0")
+	for _, bad := range []string{"x", "1-", "x-i1", "-"} {
+		if _, err := f.Reading.List(f.ann, wire.ReadingQuery{Limit: 2, Cursor: bad}); !errors.Is(err, storage.ErrBadCursor) {
+			t.Errorf("%s: got %v, want ErrBadCursor", bad, err)
+		}
+	}
+}
+
+func TestFolders_NumbersOfUnreadItems(t *testing.T) {
+	f := newFixture(t)
+	numbers := func(as context.Context, tag string) []int64 {
+		t.Helper()
+		all, err := f.Reading.Folders(as, wire.FolderQuery{Tag: tag})
+		if err != nil || len(all.Folders) != 1 || all.Folders[0].Name != "News" || all.Folders[0].Feeds != 1 {
+			t.Fatalf("got %+v, %v", all, err)
+		}
+		list := []int64{all.Unread, all.Folders[0].Unread}
+		for _, feed := range all.Feeds {
+			list = append(list, feed.Unread)
+		}
+		return list
+	}
+	want(t, "at first", numbers(f.ann, ""), 5, 3, 3, 2)
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i0", "i1"}, Read: &yes})
+	want(t, "after marks", numbers(f.ann, ""), 3, 2, 2, 1)
+	want(t, "of a folder", numbers(f.ann, "News"), 3, 2, 2)
+	want(t, "of another client", numbers(f.bob, ""), 5, 3, 3, 2)
+	f.PutItems(t, "b", storage.Item{ID: "new", Key: "new", Title: "New", Published: f.now})
+	f.now = f.now.Add(3 * time.Second)
+	want(t, "with a new item, seconds later", numbers(f.ann, ""), 4, 2, 2, 2)
+	f.now = f.now.Add(-time.Hour) // cached numbers from the future are not used
+	f.PutItems(t, "b", storage.Item{ID: "newer", Key: "newer", Title: "Newer", Published: f.now})
+	want(t, "after the clock was set back", numbers(f.ann, ""), 5, 2, 3, 2)
+}
+
+func TestMarkAll_UndoneByItsResult(t *testing.T) {
+	f := newFixture(t)
+	until := noon.Add(-2 * time.Hour) // when i3 was first seen
+	done, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Until: until}})
+	if err != nil || done.More {
+		t.Fatalf("got %+v, %v", done, err)
+	}
+	want(t, "marked", done.IDs, "i3", "i2", "i1", "i0")
+	want(t, "left", f.ids(t, f.ann, wire.ReadingQuery{}), "i4")
+	f.mark(t, f.ann, wire.Marks{IDs: done.IDs, Read: &no})
+	want(t, "after undo", f.ids(t, f.ann, wire.ReadingQuery{}), "i4", "i3", "i2", "i1", "i0")
+	done, err = f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Tag: "News"}})
+	want(t, "marked in a folder", done.IDs, "i4", "i2", "i0")
+	want(t, "left of other folders", f.ids(t, f.ann, wire.ReadingQuery{}), "i3", "i1")
+	if err != nil {
+		t.Error(err)
+	}
+	want(t, "of another client", f.ids(t, f.bob, wire.ReadingQuery{}), "i4", "i3", "i2", "i1", "i0")
+}
+
+// Changes are published for the client's other windows; without the mesh they are stored all the same.
+func TestMark_PublishedToTheClient(t *testing.T) {
+	f := newFixture(t)
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i1"}, Starred: &yes})
+	if _, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	var events []subjects.Event
+	for _, m := range f.Mesh.Published {
+		var e subjects.Event
+		if err := json.Unmarshal(m.Data, &e); err != nil || m.Subject != "events.marks.changed" || e.Client != "ann" {
+			t.Errorf("got %s %s, %v", m.Subject, m.Data, err)
+		}
+		events = append(events, e)
+	}
+	if len(events) != 2 || !*events[0].Starred || events[0].Read != nil || !slices.Equal(events[0].Items, []string{"i1"}) || events[1].Items != nil || !*events[1].Read {
+		t.Errorf("got %+v", events)
+	}
+	f.Mesh.Full = errors.New("nats: no responders")
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i1"}, Starred: &no})
+	want(t, "starred", f.ids(t, f.ann, wire.ReadingQuery{Show: wire.ShowStarred}))
+}
+
+func TestPosition_RoundTrip(t *testing.T) {
+	m := storage.MarkedItem{ItemID: "x-y", FirstSeen: noon}
+	if got, err := reading.ParsePosition(reading.Position(m)); err != nil || got != m {
+		t.Errorf("got %+v, %v; want %+v", got, err, m)
+	}
+}

@@ -1,0 +1,373 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/classify/text"
+	"feedmesh/storage"
+)
+
+// readPath is the path of the reading page.
+const readPath = "/read"
+
+func (c readingPages) routes(mux *http.ServeMux) {
+	mux.HandleFunc(readPath, c.list)
+	mux.HandleFunc("POST "+readPath+"/marks", c.mark)
+	mux.HandleFunc("POST "+readPath+"/all", c.markAll)
+}
+
+// A readingState is the state of the reading page: the URL parameters that differ from their defaults.
+type readingState map[string]string
+
+var readingParams = []param{
+	{name: "feed", max: 64},
+	{name: "tag", max: 200},
+	{name: "show", max: 8, values: []string{wire.ShowUnread, wire.ShowAll, wire.ShowStarred}, initial: wire.ShowUnread},
+	{name: "sort", max: 8, values: []string{"newest", "oldest"}, initial: "newest"},
+	{name: "cursor", max: 100},
+	{name: "open", max: maxID}, // ID of the item that is shown beside the list
+}
+
+// with returns the state with changed parameters, given as name and value. An empty value removes a parameter.
+func (s readingState) with(pairs ...string) readingState {
+	next := readingState{}
+	for name, value := range s {
+		next[name] = value
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		next[pairs[i]] = pairs[i+1]
+	}
+	return next
+}
+
+// URL returns the URL of the state's page.
+func (s readingState) URL() string { return addressOf(readPath, s) }
+
+// A readingPage shows items to read, the folders, and one item.
+type readingPage struct {
+	pager
+	Heading string
+	Unread  int64    // of all feeds
+	Shows   []choice // unread, all, starred
+	Sort    choice   // the other order
+	Folders []choice
+	Feeds   []choice
+	Rows    []readingRow
+	Empty   string // why there are no rows
+	Open    *openItem
+	Stream  wire.ReadStream // what "mark all as read" marks
+	Until   string
+	Back    string // URL of this page, for forms
+	Closed  string // URL of this page without the open item
+	Marked  *markedRead
+}
+
+// A readingRow is an item of the list.
+type readingRow struct {
+	ID, URL, Title, Lang string
+	Feed                 string
+	At                   *timestamp
+	Age                  string // short
+	Read, Starred        bool
+	Open                 bool
+}
+
+// An openItem is the item that is shown beside the list.
+type openItem struct {
+	itemPage
+	ID      string
+	Details string // URL of its page
+	Starred bool
+	Read    bool
+	Minutes int    // time to read it
+	Note    string // an error of its mark
+	Back    string // URL to return to after a form
+	Closed  string // URL of the list alone
+
+	listed wire.ReadingItem
+}
+
+// A markedRead is the result of "mark all as read".
+type markedRead struct {
+	Number int64
+	IDs    []string // to undo it; empty if there are too many
+}
+
+// readingLimit is the number of items on a page.
+const readingLimit = 100
+
+// list shows the items to read.
+func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
+	values, err := readParams(r.URL.RawQuery, readingParams)
+	if err != nil {
+		c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
+		return
+	}
+	c.show(w, r, values, nil)
+}
+
+// show responds with the page of a state.
+func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingState, marked *markedRead) {
+	now := c.Now()
+	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Closed: s.with("open", "").URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
+	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"]}
+	// The item first, so that the numbers of unread items are without it.
+	if id := s["open"]; id != "" {
+		item, err := c.open(r, id, s)
+		if c.handleError(w, r, err, "The store", itemPages{c.console}.noItem) {
+			return
+		}
+		main.Open = item
+	}
+	if r.Header.Get(partHeader) != articlePart {
+		err := c.fill(r, s, &main, now)
+		if errors.Is(err, storage.ErrBadCursor) {
+			c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
+			return
+		}
+		if c.handleError(w, r, err, "The store", feedPages{c.console}.noFeed) {
+			return
+		}
+	}
+	w.Header().Set("Content-Security-Policy", itemPolicy)
+	title := main.Heading
+	if main.Open != nil {
+		title = main.Open.Title
+	}
+	c.render(w, r, http.StatusOK, "reading", page{
+		Title: title, Here: readPath, Wide: true, Scripts: []string{"reading.js"}, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
+	})
+}
+
+// The parts of the reading page that scripts request.
+const (
+	articlePart = "article"
+	rowsPart    = "rows"
+	foldersPart = "folders"
+)
+
+// fill adds the folders and the list.
+func (c readingPages) fill(r *http.Request, s readingState, main *readingPage, now time.Time) error {
+	folders, err := c.Reading.Folders(r.Context(), wire.FolderQuery{Tag: s["tag"]})
+	if err != nil {
+		return err
+	}
+	main.addFolders(folders, s)
+	if s["feed"] != "" {
+		f, err := c.Store.Feed(r.Context(), s["feed"])
+		if err != nil {
+			return err
+		}
+		main.Heading = f.Name()
+	}
+	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
+	list, err := c.Reading.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	// An item that is opened is no longer unread; it stays in the list until another list is opened.
+	if main.Open != nil && r.Header.Get(partHeader) == "" && q.Show == wire.ShowUnread {
+		list.Items = withOpen(list.Items, main.Open.listed, q.Oldest)
+	}
+	for _, i := range list.Items {
+		main.Rows = append(main.Rows, s.row(i, now))
+	}
+	if s["cursor"] != "" {
+		main.First = s.with("cursor", "", "open", "").URL()
+	}
+	if list.Next != "" {
+		main.Next = s.with("cursor", list.Next, "open", "").URL()
+	}
+	if len(main.Rows) == 0 {
+		main.Empty = c.whyNothing(r, q)
+	}
+	return nil
+}
+
+// withOpen returns the items with the open one in its place, unless the list has it.
+func withOpen(items []wire.ReadingItem, open wire.ReadingItem, oldest bool) []wire.ReadingItem {
+	for n, i := range items {
+		if i.ID == open.ID {
+			return items
+		}
+		if i.Seen.Before(open.Seen) != oldest && !i.Seen.Equal(open.Seen) {
+			return append(items[:n:n], append([]wire.ReadingItem{open}, items[n:]...)...)
+		}
+	}
+	return append(items, open)
+}
+
+// whyNothing explains an empty list.
+func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
+	status, err := c.status(r.Context())
+	switch {
+	case q.Show == wire.ShowStarred:
+		return "No starred items. Press f, or the star of an item, to keep it here."
+	case q.Cursor != "":
+		return "No more items."
+	case err == nil && status.Feeds.Stored == 0:
+		return "No feeds yet. Add some on the page Feeds; their items appear within a minute."
+	case err == nil && status.Items == 0:
+		return "No items yet. They appear after the first poll of the feeds; reload this page in a moment."
+	case q.Show == wire.ShowUnread:
+		return "Nothing unread."
+	}
+	return "No items."
+}
+
+// addFolders adds the links to lists with their numbers of unread items.
+func (p *readingPage) addFolders(f wire.Folders, s readingState) {
+	p.Unread = f.Unread
+	base := readingState{"sort": s["sort"]}
+	all := s["feed"] == "" && s["tag"] == ""
+	p.Heading = "All feeds"
+	p.Folders = []choice{{Label: "All feeds", URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
+	for _, folder := range f.Folders {
+		p.Folders = append(p.Folders, choice{Label: folder.Name, URL: base.with("tag", folder.Name, "show", s["show"]).URL(), Count: folder.Unread, Active: s["tag"] == folder.Name})
+	}
+	if s["tag"] != "" {
+		p.Heading = s["tag"]
+	}
+	for _, feed := range f.Feeds {
+		p.Feeds = append(p.Feeds, choice{Label: cmp.Or(feed.Title, noTitle), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
+	}
+	list := s.with("cursor", "", "open", "")
+	for _, show := range []choice{{Label: "Unread", Key: ""}, {Label: "All", Key: wire.ShowAll}, {Label: "Starred", Key: wire.ShowStarred}} {
+		p.Shows = append(p.Shows, choice{Label: show.Label, URL: list.with("show", show.Key).URL(), Active: s["show"] == show.Key})
+	}
+	p.Sort = choice{Label: "Oldest first", URL: list.with("sort", "oldest").URL()}
+	if s["sort"] == "oldest" {
+		p.Sort = choice{Label: "Newest first", URL: list.with("sort", "").URL()}
+	}
+}
+
+// row returns a row of the list.
+func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
+	at := i.Published
+	if at.IsZero() {
+		at = i.Seen
+	}
+	return readingRow{
+		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: cmp.Or(i.FeedTitle, noTitle),
+		At: newTimestamp(at, now), Age: shortAge(now.Sub(at)), Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
+	}
+}
+
+// shortAge formats a time span for a narrow column: "5 min", "3 h", "2 d".
+func shortAge(d time.Duration) string {
+	switch hours := d.Hours(); {
+	case d < time.Minute:
+		return "now"
+	case hours < 1:
+		return count(int64(d.Minutes())) + " min"
+	case hours < 24:
+		return count(int64(hours)) + " h"
+	case hours < 365*24:
+		return count(int64(hours/24)) + " d"
+	default:
+		return count(int64(hours/24/365)) + " y"
+	}
+}
+
+// open returns an item and marks it as read, except for a browser that fetches the page in advance.
+func (c readingPages) open(r *http.Request, id string, s readingState) (*openItem, error) {
+	view, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	marked, err := c.Reading.Of(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if len(marked) == 0 {
+		return nil, storage.ErrNotFound
+	}
+	o := &openItem{
+		itemPage: itemPages{c.console}.view(view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
+		Back: s.URL(), Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
+	}
+	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"]}.URL()
+	if purpose := r.Header.Get("Sec-Purpose"); marked[0].Read || strings.HasPrefix(purpose, "prefetch") {
+		o.Read = marked[0].Read
+		return o, nil
+	}
+	read := true
+	err = c.CheckSpace()
+	if err == nil {
+		err = c.Reading.Mark(r.Context(), storage.MarkChange{Read: &read}, id)
+	}
+	if o.listed.Read = err == nil; err != nil {
+		c.Log.Warn("opened item not marked as read", "item", id, "err", err)
+		o.Read, o.Note = false, "It could not be marked as read: the store accepts no changes at the moment."
+	}
+	return o, nil
+}
+
+// wordsPerMinute is a usual reading speed.
+const wordsPerMinute = 230
+
+// minutesToRead returns the time to read an item, at least a minute.
+func minutesToRead(html string) int {
+	return max(1, int(math.Round(float64(len(strings.Fields(text.PlainText(html))))/wordsPerMinute)))
+}
+
+// mark changes the marks of items and returns to the list.
+func (c readingPages) mark(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxMarksForm)
+	if err := r.ParseForm(); err != nil || len(r.PostForm["id"]) == 0 {
+		c.showMessage(w, r, http.StatusBadRequest, message{Heading: "Nothing was marked", Text: []string{"The form names no item, or too many."}, Links: []choice{{Label: "Unread items", URL: readPath}}})
+		return
+	}
+	change := storage.MarkChange{Read: yesOrNo(r.PostForm.Get("read")), Starred: yesOrNo(r.PostForm.Get("starred"))}
+	if err := c.Reading.Mark(r.Context(), change, r.PostForm["id"]...); err != nil {
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	http.Redirect(w, r, backTo(r.PostForm.Get("back")), http.StatusSeeOther)
+}
+
+// maxMarksForm bounds a form in bytes: the IDs of the items that one "mark all as read" can undo.
+const maxMarksForm = 64 << 10
+
+// yesOrNo returns the value of a field, nil if it is neither.
+func yesOrNo(value string) *bool {
+	if yes := value == "yes"; yes || value == "no" {
+		return &yes
+	}
+	return nil
+}
+
+// backTo returns the URL of a reading page, given as a field of a form: no other page is redirected to.
+func backTo(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host == "" && u.Scheme == "" && u.Path == readPath {
+		return u.String()
+	}
+	return readPath
+}
+
+// markAll marks all items of the list as read, and shows the list with a form to undo it.
+func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
+	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag")}
+	until, err := time.Parse(time.RFC3339Nano, formValue(w, r, "until"))
+	if err != nil {
+		until = c.Now()
+	}
+	stream.Until = until
+	done, err := c.Reading.MarkAll(r.Context(), wire.MarkAllReadRequest{Body: stream})
+	if c.handleError(w, r, err, "The store", feedPages{c.console}.noFeed) {
+		return
+	}
+	marked := &markedRead{Number: int64(len(done.IDs)), IDs: done.IDs}
+	if done.More {
+		marked.IDs = nil
+	}
+	values := readingState{"feed": stream.Feed, "tag": stream.Tag}
+	c.show(w, r, values, marked)
+}

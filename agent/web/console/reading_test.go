@@ -1,0 +1,127 @@
+package console
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// newReading returns a site with three items of the feed f in the folder News: i2 is the newest.
+func newReading(t *testing.T) *site {
+	s := newSite(t)
+	s.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/", Title: "Feed <f>", Tags: []string{"News"}, Added: noon})
+	for n := range 3 {
+		seen := noon.Add(time.Duration(n-3) * time.Hour)
+		s.items(t, "f", storage.Item{ID: fmt.Sprint("i", n), Title: fmt.Sprint("Title ", n), HTML: fmt.Sprintf("<p>Text %d.</p>", n), URL: fmt.Sprintf("https://f.example/%d", n), Published: seen, FirstSeen: seen})
+	}
+	return s
+}
+
+// rowsOf returns the classes and titles of the rows of a reading page.
+func rowsOf(page string) string {
+	var rows []string
+	for _, row := range strings.Split(page, "<li id=")[1:] {
+		class, title := between(row, `class="`, `"`), between(row, `<a class="title"`, "</a>")
+		rows = append(rows, class+" "+title[strings.LastIndex(title, ">")+1:])
+	}
+	return strings.Join(rows, ", ")
+}
+
+// between returns the text between two others, or the whole text.
+func between(text, before, after string) string {
+	_, rest, _ := strings.Cut(text, before)
+	found, _, _ := strings.Cut(rest, after)
+	return found
+}
+
+func TestReading_OpeningMarksAsRead(t *testing.T) {
+	s := newReading(t)
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 1, unread Title 0"; got != want {
+		t.Errorf("unread: got %s, want %s", got, want)
+	}
+	r := httptest.NewRequest("GET", "/read?open=i1", nil)
+	r.Header.Set("Sec-Purpose", "prefetch;prerender")
+	s.answer(r)
+	opened := body(t, serve(s, "GET", "/read?open=i1"))
+	// The item stays in the list in its place until another list is opened.
+	if got, want := rowsOf(opened), "unread Title 2, read Title 1, unread Title 0"; got != want {
+		t.Errorf("opened: got %s, want %s", got, want)
+	}
+	for _, text := range []string{"<p>Text 1.</p>", "Feed &lt;f&gt;", `href="https://f.example/1" rel="noopener noreferrer"`, "Mark as unread", "1 min to read", `aria-current="true"`} {
+		if !strings.Contains(opened, text) {
+			t.Errorf("the page of an open item lacks %s", text)
+		}
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 0"; got != want {
+		t.Errorf("afterwards: got %s, want %s", got, want)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read?show=all&sort=oldest&tag=News&feed=f"))), "unread Title 0, read Title 1, unread Title 2"; got != want {
+		t.Errorf("all: got %s, want %s", got, want)
+	}
+}
+
+// Everything works by forms, without scripts.
+func TestReading_MarksByForms(t *testing.T) {
+	s := newReading(t)
+	submitAll(t, s, []submission{
+		{"/read/marks", "id=i1&starred=yes&back=/read%3Fshow%3Dall", 303, "/read?show=all"},
+		{"/read/marks", "id=i2&read=yes&back=https://evil.example/read", 303, "/read"},
+		{"/read/marks", "id=i2&read=yes&back=//evil.example/read", 303, "/read"},
+		{"/read/marks", "read=yes", 400, ""},
+		{"/read/marks", "id=missing&read=yes", 303, "/read"},
+	})
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read?show=all"))), "read Title 2, unread starred Title 1, unread Title 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read?show=starred"))), "unread starred Title 1"; got != want {
+		t.Errorf("starred: got %s, want %s", got, want)
+	}
+	marked := body(t, submit(s, "/read/all", "until="+noon.Add(-2*time.Hour).Format(time.RFC3339)))
+	if !strings.Contains(marked, "2 items marked as read") || strings.Count(marked, `name="id"`) != 2 {
+		t.Errorf("got %s", marked)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), ""; got != want {
+		t.Errorf("after all: got %s, want %s", got, want)
+	}
+	submitAll(t, s, []submission{{"/read/marks", "id=i0&id=i1&read=no&back=/read", 303, "/read"}})
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread starred Title 1, unread Title 0"; got != want {
+		t.Errorf("after undo: got %s, want %s", got, want)
+	}
+}
+
+func TestReading_Errors(t *testing.T) {
+	s := newReading(t)
+	for target, status := range map[string]int{
+		"/read?show=no": 400, "/read?cursor=x": 400, "/read?open=missing": 404, "/read?feed=missing": 404, "/read?tag=missing": 200, "/read?feed=" + strings.Repeat("x", 65): 400,
+	} {
+		if got := serve(s, "GET", target).StatusCode; got != status {
+			t.Errorf("%s: got status %d, want %d", target, got, status)
+		}
+	}
+	if page := body(t, serve(s, "GET", "/read?tag=missing")); !strings.Contains(page, "Nothing unread.") {
+		t.Error("an empty list is not explained")
+	}
+	if page := body(t, serve(newSite(t), "GET", "/read")); !strings.Contains(page, "No feeds yet.") {
+		t.Error("a node without feeds is not explained")
+	}
+	s.breakAll(t)
+	for _, target := range []string{"/read", "/read?open=i1"} {
+		if got := serve(s, "GET", target).StatusCode; got != 503 {
+			t.Errorf("%s: got status %d without a store, want 503", target, got)
+		}
+	}
+}
+
+func TestShortAge(t *testing.T) {
+	for age, want := range map[time.Duration]string{
+		-time.Hour: "now", 59 * time.Second: "now", time.Minute: "1 min", 59 * time.Minute: "59 min", 23 * time.Hour: "23 h", 24 * time.Hour: "1 d", 800 * 24 * time.Hour: "2 y",
+	} {
+		if got := shortAge(age); got != want {
+			t.Errorf("%v: got %s, want %s", age, got, want)
+		}
+	}
+}

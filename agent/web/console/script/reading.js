@@ -1,0 +1,307 @@
+// The reading page: opens items beside the list, marks them without loading the page again, and shows marks of the
+// client's other windows. Without it, links and forms do the same.
+import { announce, keys, part, places, showPictures } from "./base.js";
+
+const reader = document.getElementById("reader");
+const rows = document.getElementById("rows");
+const pane = document.getElementById("pane");
+const folders = document.getElementById("folders");
+const undo = document.getElementById("undo");
+
+const rowOf = (id) => rows.querySelector(`[data-id="${CSS.escape(id)}"]`);
+const opened = () => pane.querySelector("article");
+
+// fill replaces the content of an element with a part of a page.
+async function fill(element, address, name, signal) {
+  const page = await part(address, name, signal);
+  element.replaceChildren(...page.body.childNodes);
+}
+
+// Numbers of unread items are requested once for several changes.
+let folderTimer;
+function countLater() {
+  clearTimeout(folderTimer);
+  folderTimer = setTimeout(() => fill(folders, location.href, "folders").catch(() => {}), 200);
+}
+
+// Opening
+
+let loading; // AbortController of the item that is being loaded
+
+async function open(row, focus = true) {
+  const link = row?.querySelector("a[href]");
+  if (!link) return;
+  loading?.abort();
+  loading = new AbortController();
+  for (const other of rows.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "true");
+  row.scrollIntoView({ block: "nearest" });
+  try {
+    await fill(pane, link.href, "article", loading.signal);
+  } catch (error) {
+    if (error.name !== "AbortError") location.assign(link.href);
+    return;
+  }
+  history.replaceState(null, "", link.href);
+  reader.classList.add("opened");
+  showPictures(pane);
+  pane.scrollTop = 0;
+  if (focus) pane.focus({ preventScroll: true });
+  show(row.dataset.id, { read: opened()?.dataset.read === "true" });
+  if (getComputedStyle(row).display === "none" || !row.offsetParent) scrollTo(0, 0); // the list is hidden on narrow screens
+  countLater();
+}
+
+function close() {
+  const id = opened()?.dataset.id;
+  reader.classList.remove("opened");
+  const address = new URL(location.href);
+  address.searchParams.delete("open");
+  history.replaceState(null, "", address);
+  const row = id && rowOf(id);
+  row?.querySelector("a[href]").focus({ preventScroll: true });
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+rows.addEventListener("click", (event) => {
+  const link = event.target.closest("a.title");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  open(link.closest("li"));
+});
+
+pane.addEventListener("click", (event) => {
+  if (!event.target.closest("#close")) return;
+  event.preventDefault();
+  close();
+});
+
+// step opens the next or previous item of the list, or only moves the focus to it.
+function step(by, focusOnly) {
+  const all = [...rows.querySelectorAll("li")];
+  const focused = all.findIndex((row) => row.contains(document.activeElement));
+  const at = focused >= 0 ? focused : all.findIndex((row) => row.querySelector("[aria-current]"));
+  const row = at < 0 ? all[by > 0 ? 0 : all.length - 1] : all[at + by];
+  if (!row) {
+    announce(by > 0 ? "End of the list" : "Start of the list");
+    return;
+  }
+  if (focusOnly) {
+    row.querySelector("a[href]").focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
+  } else {
+    open(row);
+  }
+}
+
+// Marks
+
+// show shows the marks of an item that may be in the list and beside it.
+function show(id, { read, starred }) {
+  const row = rowOf(id);
+  if (row && read != null) {
+    row.classList.toggle("read", read);
+    row.classList.toggle("unread", !read);
+    const words = row.querySelector(".title > .visually-hidden");
+    if (read) words?.remove();
+    else if (!words) {
+      const unread = document.createElement("span");
+      unread.className = "visually-hidden";
+      unread.lang = "en";
+      unread.textContent = "Unread: ";
+      row.querySelector(".title").prepend(unread);
+    }
+  }
+  if (row && starred != null) row.classList.toggle("starred", starred);
+  const item = opened();
+  if (item?.dataset.id !== id) return;
+  const button = (name, on, yes, no) => {
+    item.dataset[name] = on;
+    const b = item.querySelector(`button[name=${name}]`);
+    b.value = on ? "no" : "yes";
+    b.textContent = on ? yes : no;
+  };
+  if (read != null) button("read", read, "Mark as unread", "Mark as read");
+  if (starred != null) button("starred", starred, "Remove star", "Star");
+}
+
+async function post(path, body) {
+  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? `status ${answer.status}`);
+  return answer.status === 204 ? null : answer.json();
+}
+
+// mark changes marks at once, and back if the node does not accept them.
+async function mark(ids, change) {
+  for (const id of ids) show(id, change);
+  try {
+    await post("/api/reading/marks", { ids, ...change });
+    countLater();
+  } catch (error) {
+    const back = Object.fromEntries(Object.entries(change).map(([name, value]) => [name, !value]));
+    for (const id of ids) show(id, back);
+    report(`Not marked: ${error.message}`);
+  }
+}
+
+// report shows a sentence above the list, with a button unless action is missing.
+function report(words, label, action) {
+  const note = document.createElement("p");
+  note.className = "note";
+  note.textContent = `${words} `;
+  if (action) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "small";
+    button.textContent = label;
+    button.addEventListener("click", () => { undo.replaceChildren(); action(); });
+    note.append(button);
+  }
+  undo.replaceChildren(note);
+  announce(words);
+}
+
+// current returns the item that keys act on: the focused one of the list, or the one beside it.
+function current() {
+  const row = document.activeElement.closest?.("#rows li") ?? rows.querySelector("[aria-current]")?.closest("li");
+  const item = opened();
+  if (row && row.dataset.id !== item?.dataset.id) {
+    return { id: row.dataset.id, read: row.classList.contains("read"), starred: row.classList.contains("starred") };
+  }
+  return item && { id: item.dataset.id, read: item.dataset.read === "true", starred: item.dataset.starred === "true", original: item.dataset.original };
+}
+
+const toggle = (name) => { const item = current(); if (item) mark([item.id], { [name]: !item[name] }); };
+
+pane.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button?.closest(".marks")) return;
+  event.preventDefault();
+  mark([opened().dataset.id], { [button.name]: button.value === "yes" });
+});
+
+const form = document.getElementById("mark-all");
+
+async function markAll() {
+  const { feed, tag, until } = Object.fromEntries(new FormData(form));
+  try {
+    const { ids, more } = await post("/api/reading/all-read", { feed: feed || undefined, tag: tag || undefined, until });
+    refresh();
+    const number = `${ids.length}${more ? " or more" : ""} ${ids.length === 1 ? "item" : "items"} marked as read.`;
+    if (ids.length === 0) report("Nothing was unread.");
+    else if (more) report(number);
+    else report(number, "Undo", () => mark(ids, { read: false }).then(refresh));
+  } catch (error) {
+    report(`Not marked: ${error.message}`);
+  }
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  markAll();
+});
+
+// refresh requests the list again.
+function refresh() {
+  fill(rows, listAddress(), "rows").catch(() => location.reload());
+  countLater();
+}
+
+// The same marks in other windows
+
+// listAddress returns the URL of the list without the open item.
+function listAddress() {
+  const address = new URL(location.href);
+  address.searchParams.delete("open");
+  return address;
+}
+
+// sync shows the marks that changed while no events were received. Items stay in the list; those that the list of
+// unread items no longer has were read.
+async function sync() {
+  countLater();
+  const page = await part(listAddress(), "rows").catch(() => null);
+  if (!page) return;
+  const onlyUnread = !new URL(location.href).searchParams.has("show");
+  for (const row of rows.querySelectorAll("li")) {
+    const now = page.getElementById(row.id);
+    if (now) show(row.dataset.id, { read: now.classList.contains("read"), starred: now.classList.contains("starred") });
+    else if (onlyUnread) show(row.dataset.id, { read: true });
+  }
+}
+
+let source; // EventSource; undefined while the page is hidden
+
+function listen() {
+  if (source || document.hidden) return;
+  source = new EventSource("/api/events");
+  let interrupted = false;
+  source.addEventListener("error", () => { interrupted = true; });
+  source.addEventListener("open", () => {
+    if (interrupted) sync();
+    interrupted = false;
+  });
+  source.addEventListener("marked", (event) => {
+    const { ids, read, starred } = JSON.parse(event.data);
+    if (ids) {
+      for (const id of ids) show(id, { read, starred });
+      countLater();
+    } else {
+      refresh();
+    }
+  });
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) {
+    listen();
+    sync();
+    return;
+  }
+  source?.close();
+  source = undefined;
+});
+addEventListener("pagehide", () => { source?.close(); source = undefined; });
+addEventListener("pageshow", listen);
+
+// Touch: a swipe over an item of the list to the left changes read, to the right its star.
+
+const swipe = 60; // pixels
+let touch;
+
+rows.addEventListener("touchstart", (event) => {
+  const row = event.target.closest("li");
+  touch = row && event.touches.length === 1 ? { row, x: event.touches[0].clientX, y: event.touches[0].clientY } : undefined;
+}, { passive: true });
+
+rows.addEventListener("touchend", (event) => {
+  if (!touch) return;
+  const { row, x, y } = touch;
+  const { clientX, clientY } = event.changedTouches[0];
+  touch = undefined;
+  if (Math.abs(clientX - x) < swipe || Math.abs(clientY - y) > swipe / 2) return;
+  if (event.cancelable) event.preventDefault(); // no click follows
+  const name = clientX < x ? "read" : "starred";
+  mark([row.dataset.id], { [name]: !row.classList.contains(name) });
+});
+
+// Keys
+
+Object.assign(keys, {
+  j: () => step(1),
+  k: () => step(-1),
+  n: () => step(1, true),
+  p: () => step(-1, true),
+  o: () => open(document.activeElement.closest?.("#rows li") ?? rows.querySelector("li")),
+  v: () => { const original = current()?.original; if (original) window.open(original, "_blank", "noopener"); },
+  m: () => toggle("read"),
+  s: () => toggle("starred"),
+  f: () => toggle("starred"),
+  a: markAll,
+  u: close,
+  r: refresh,
+});
+Object.assign(places, { u: "/read", a: "/read?show=all", b: "/read?show=starred" });
+
+showPictures(pane);
+listen();

@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
+
+// Which items of a reading list are shown.
+const (
+	ShowUnread  = "unread"
+	ShowAll     = "all"
+	ShowStarred = "starred"
+)
+
+// A ReadingQuery selects items of the feeds, with the marks of the client that asks.
+type ReadingQuery struct {
+	Feed   string `query:"feed" maxLength:"64" doc:"Only items of the feed with this ID."`
+	Tag    string `query:"tag" maxLength:"200" doc:"Only items of feeds with this tag; tags are folders."`
+	Show   string `query:"show" enum:"unread,all,starred" default:"unread" doc:"Which items; those first seen 30 days ago or earlier count as read."`
+	Oldest bool   `query:"oldest" doc:"Oldest first; by default newest first."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum length of the page."`
+	Cursor string `query:"cursor" maxLength:"100" doc:"The value of next of the previous page."`
+}
+
+// A ReadingItem is an item of a reading list.
+type ReadingItem struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	URL       string    `json:"url,omitempty"`
+	FeedID    string    `json:"feed_id"`
+	FeedTitle string    `json:"feed_title"`
+	Excerpt   string    `json:"excerpt,omitempty"`
+	Language  string    `json:"language,omitempty"`
+	Seen      time.Time `json:"first_seen"`
+	Published time.Time `json:"published,omitzero" doc:"Absent if the feed states no usable date."`
+	Read      bool      `json:"read"`
+	Starred   bool      `json:"starred"`
+}
+
+// A ReadingPage is a page of a reading list.
+type ReadingPage struct {
+	Items []ReadingItem `json:"items"`
+	Next  string        `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+}
+
+// Folders are the numbers of unread items of a client.
+type Folders struct {
+	Unread  int64          `json:"unread" doc:"Of all feeds."`
+	Folders []Folder       `json:"folders" doc:"Tags of feeds, by name; at most 1,000."`
+	Feeds   []FeedInFolder `json:"feeds" doc:"Feeds of the requested folder, or of all, first those with most unread items; at most 200."`
+}
+
+// A Folder is a tag of feeds.
+type Folder struct {
+	Name   string `json:"name"`
+	Feeds  int64  `json:"feeds"`
+	Unread int64  `json:"unread"`
+}
+
+// A FeedInFolder is a feed with its number of unread items.
+type FeedInFolder struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Unread int64  `json:"unread"`
+}
+
+// A FolderQuery selects the feeds of [Folders].
+type FolderQuery struct {
+	Tag string `query:"tag" maxLength:"200" doc:"Only feeds with this tag."`
+}
+
+// Marks are a change of the marks of items; an absent mark stays unchanged.
+type Marks struct {
+	IDs     []string `json:"ids" minItems:"1" maxItems:"1000" doc:"IDs of items; those that do not exist are ignored."`
+	Read    *bool    `json:"read,omitempty"`
+	Starred *bool    `json:"starred,omitempty"`
+}
+
+// A MarkItemsRequest changes marks.
+type MarkItemsRequest struct{ Body Marks }
+
+// A ReadStream is what is marked as read together.
+type ReadStream struct {
+	Feed  string    `json:"feed,omitempty" maxLength:"64" doc:"ID of a feed."`
+	Tag   string    `json:"tag,omitempty" maxLength:"200" doc:"A tag of feeds. Without feed and tag: all feeds."`
+	Until time.Time `json:"until,omitzero" doc:"Only items first seen at or before this time; by default all."`
+}
+
+// A MarkAllReadRequest marks many items as read.
+type MarkAllReadRequest struct{ Body ReadStream }
+
+// A MarkedRead is the result of a [MarkAllReadRequest].
+type MarkedRead struct {
+	IDs  []string `json:"ids" doc:"The items that were unread, newest first; at most 1,000. To undo, mark them as unread."`
+	More bool     `json:"more,omitempty" doc:"More items were unread than are listed."`
+}
+
+// A MarksEvent is a change of marks of one client, for its other windows and programs.
+type MarksEvent struct {
+	IDs     []string `json:"ids,omitempty" doc:"Absent if many items were marked as read together."`
+	Read    *bool    `json:"read,omitempty"`
+	Starred *bool    `json:"starred,omitempty"`
+}
+
+// The operations on reading lists. Marks belong to the client that sets them, so that a client that may read may set them.
+var (
+	ListReading = Operation[ReadingQuery, ReadingPage]{ID: "list-reading", Method: "GET", Path: "/api/reading", Tag: "reading", Scope: access.Read,
+		Summary: "Items to read", Description: "Without spam, duplicates and muted items. Starred items are listed in any case.", Errors: []int{400, 404, 503}}
+	GetFolders = Operation[FolderQuery, Folders]{ID: "get-folders", Method: "GET", Path: "/api/reading/folders", Tag: "reading", Scope: access.Read,
+		Summary: "Folders and their numbers of unread items", Errors: []int{503}}
+	MarkItems = Operation[MarkItemsRequest, None]{ID: "mark-items", Method: "POST", Path: "/api/reading/marks", Tag: "reading", Scope: access.Read,
+		Summary: "Mark items as read, unread or starred", Errors: []int{400, 422, 503}}
+	MarkAllRead = Operation[MarkAllReadRequest, MarkedRead]{ID: "mark-all-read", Method: "POST", Path: "/api/reading/all-read", Tag: "reading", Scope: access.Read,
+		Summary: "Mark all items of a feed, a folder or all feeds as read", Errors: []int{400, 404, 422, 503}}
+)

@@ -1,0 +1,149 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
+)
+
+// unread returns the number of unread items of the node's only client.
+func (w testbed) unread(t *testing.T) int64 {
+	t.Helper()
+	folders, err := client.Call(t.Context(), w.Client, wire.GetFolders, wire.FolderQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders.Unread
+}
+
+// markAll marks all items as read or unread.
+func (w testbed) markAll(t *testing.T, read bool) {
+	t.Helper()
+	page, err := client.Call(t.Context(), w.Client, wire.ListReading, wire.ReadingQuery{Show: wire.ShowAll, Limit: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := false
+	var ids []string
+	for _, i := range page.Items {
+		ids = append(ids, i.ID)
+	}
+	if _, err := client.Call(t.Context(), w.Client, wire.MarkItems, wire.MarkItemsRequest{Body: wire.Marks{IDs: ids, Read: &read, Starred: &no}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	openedTitle = `(document.querySelector("#pane h1")?.innerText.trim() ?? "")`
+	openRow     = `document.querySelector("#rows [aria-current]").closest("li")`
+)
+
+// rowTitle is the title of a row of the list without its word for screen readers.
+func rowTitle(n string) string {
+	return `document.querySelectorAll("#rows li")[` + n + `].querySelector(".title").lastChild.textContent.trim()`
+}
+
+// A reader needs the keyboard only: opening, marking, starring, the list of starred items, mark all read and undo.
+func TestReading_ByKeys(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	b := open(t)
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.visit("/read")
+	total := w.unread(t)
+	b.until("all unread items are listed", `document.querySelectorAll("#rows li.unread").length > 3`)
+	first, second := evaluate[string](b, rowTitle("0")), evaluate[string](b, rowTitle("1"))
+	b.types("j")
+	b.until("j opens the first item beside the list", openedTitle+` === `+quote(first))
+	b.types("j")
+	b.until("j opens the second item", openedTitle+` === `+quote(second))
+	b.until("it is marked as read in the list", openRow+`.classList.contains("read")`)
+	if got := w.unread(t); got != total-2 {
+		t.Errorf("got %d unread items after two were opened, want %d", got, total-2)
+	}
+	b.until("the number of unread items follows", `document.querySelector("#folders .count").innerText.includes("`+fmt.Sprint(total-2)+`")`)
+	b.types("m")
+	b.until("m marks it as unread", openRow+`.classList.contains("unread")`)
+	b.types("s")
+	b.until("s stars it", openRow+`.classList.contains("starred") && document.querySelector("#pane button[name=starred]").textContent === "Remove star"`)
+	b.types("k")
+	b.until("k opens the first item again", openedTitle+` === `+quote(first))
+	b.types("gb")
+	b.until("g b lists starred items", `location.search === "?show=starred" && document.querySelectorAll("#rows li").length === 1 && `+rowTitle("0")+` === `+quote(second))
+	b.types("gu")
+	b.until("g u lists unread items", `location.pathname === "/read" && location.search === "" && document.querySelector("#rows li") !== null`)
+	b.types("a")
+	b.until("a marks all as read", `document.querySelector("#undo button")?.textContent === "Undo" && document.querySelectorAll("#rows li").length === 0`)
+	if got := w.unread(t); got != 0 {
+		t.Errorf("got %d unread items after all were marked as read", got)
+	}
+	b.run(`document.querySelector("#undo button").click()`)
+	b.until("Undo restores the list", `document.querySelectorAll("#rows li.unread").length > 3`)
+	if got := w.unread(t); got != total-1 {
+		t.Errorf("got %d unread items after undo, want %d", got, total-1)
+	}
+}
+
+// At least 20 items are visible at 1280 x 900 before one is opened.
+func TestReading_RowsOnScreen(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	b := open(t)
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.visit("/read?show=all")
+	height := evaluate[float64](b, `document.querySelector("#rows li").getBoundingClientRect().height`)
+	top := evaluate[float64](b, `document.querySelector("#rows").getBoundingClientRect().top`)
+	if rows := int((900 - top) / height); rows < 20 {
+		t.Errorf("%d rows of %.0f px fit below %.0f px, want at least 20", rows, height, top)
+	} else {
+		t.Logf("%d rows at 1280 x 900", rows)
+	}
+}
+
+// A mark appears in the client's other windows within a second, also one made by another program.
+func TestReading_OtherWindows(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	a, b := open(t), open(t)
+	a.visit("/read?show=all")
+	b.visit("/read?show=all")
+	a.types("j")
+	a.until("the item is opened", openedTitle+` !== ""`)
+	b.until("it is read in the other window", `document.querySelector("#rows li").classList.contains("read")`)
+	id := evaluate[string](b, `document.querySelector("#rows li").dataset.id`)
+	yes := true
+	if _, err := client.Call(t.Context(), w.Client, wire.MarkItems, wire.MarkItemsRequest{Body: wire.Marks{IDs: []string{id}, Starred: &yes}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, window := range []*tab{a, b} {
+		window.until("a star set by another program appears", `document.querySelector("#rows li").classList.contains("starred")`)
+	}
+}
+
+// On a phone an item replaces the list; a swipe marks an item.
+func TestReading_ByTouch(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	b := open(t)
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+	b.visit("/read?show=all")
+	swipe := func(to int) string {
+		return `(row => { const box = row.getBoundingClientRect(); const at = x => new Touch({identifier: 1, target: row, clientX: box.left + x, clientY: box.top + 5});
+			row.dispatchEvent(new TouchEvent("touchstart", {bubbles: true, touches: [at(150)], changedTouches: [at(150)]}));
+			row.dispatchEvent(new TouchEvent("touchend", {bubbles: true, cancelable: true, touches: [], changedTouches: [at(` + fmt.Sprint(to) + `)]})); })(document.querySelectorAll("#rows li")[1])`
+	}
+	b.run(swipe(40))
+	b.until("a swipe to the left marks as read", `document.querySelectorAll("#rows li")[1].classList.contains("read")`)
+	b.run(swipe(260))
+	b.until("a swipe to the right stars", `document.querySelectorAll("#rows li")[1].classList.contains("starred")`)
+	title := evaluate[string](b, rowTitle("0"))
+	b.run(`document.querySelector("#rows a.title").click()`)
+	b.until("the item replaces the list", openedTitle+` === `+quote(title)+` && document.querySelector("#rows").offsetParent === null`)
+	b.picture("reading-phone")
+	b.run(`document.querySelector("#close").click()`)
+	b.until("the list is back", `document.querySelector("#rows").offsetParent !== null && document.querySelector("#rows li").classList.contains("read")`)
+}
