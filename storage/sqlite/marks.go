@@ -145,22 +145,30 @@ func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string
 	return read(ctx, s.engine, "read marks", marksOf, scanMarked, client, asJSON(itemIDs))
 }
 
-// Items are looked up among the marks only for feeds in which the client marked single items. In the others,
-// every item after the time of "mark all read" is unread.
+// The items after the time of "mark all read" are scanned by time: a client that keeps up has few. Items are looked up
+// among the marks only for feeds in which the client marked single items. Older items are unread if they were marked
+// unread.
 const countUnread = `
-	WITH touched AS MATERIALIZED (
-		SELECT DISTINCT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
-		WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2)
-	SELECT f.id, count(*), max(i.first_seen)
-	FROM feeds f LEFT JOIN read_until u ON u.client = ?1 AND u.feed = f.num
-	CROSS JOIN items i INDEXED BY listed_items_by_feed ON i.feed = f.num
-	WHERE ` + isListed + ` AND f.num NOT IN touched AND i.first_seen >
-		max(?2 - 1, coalesce(u.until, ?2 - 1), coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0), ?2 - 1))
-	GROUP BY f.num
-	UNION ALL
-	SELECT f.id, count(*), max(i.first_seen)
-	FROM touched t CROSS JOIN items i INDEXED BY listed_items_by_feed ON i.feed = t.feed` + joinMarks + `
-	WHERE ` + isListed + ` AND i.first_seen >= ?2 AND NOT ` + isRead + ` GROUP BY i.feed`
+	WITH
+		bound (at) AS MATERIALIZED (
+			SELECT max(?2 - 1, coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0), ?2 - 1))),
+		touched AS MATERIALIZED (
+			SELECT DISTINCT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
+			WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2),
+		unread (feed, first_seen) AS (
+			SELECT i.feed, i.first_seen
+			FROM bound CROSS JOIN items i INDEXED BY listed_items ON i.first_seen > bound.at
+			WHERE ` + isListed + ` AND CASE WHEN i.feed IN touched
+				THEN coalesce((SELECT NOT read FROM marks WHERE client = ?1 AND item_id = i.id), ` + isAfterFeed + `) ELSE ` + isAfterFeed + ` END
+			UNION ALL
+			SELECT i.feed, i.first_seen
+			FROM bound CROSS JOIN marks m CROSS JOIN items i ON i.id = m.item_id
+			WHERE m.client = ?1 AND m.read = 0 AND i.first_seen >= ?2 AND i.first_seen <= bound.at AND ` + isListed + `)
+	SELECT f.id, counted.number, counted.newest
+	FROM (SELECT feed, count(*) AS number, max(first_seen) AS newest FROM unread GROUP BY feed) AS counted JOIN feeds f ON f.num = counted.feed`
+
+// isAfterFeed reports whether the client has not marked all items of the feed up to this one as read.
+const isAfterFeed = `i.first_seen > coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = i.feed), -9223372036854775808)`
 
 // CountUnread implements [storage.Marks].
 func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {

@@ -19,8 +19,8 @@ const (
 	maxFolderFeeds = 200
 )
 
-// Unread returns the numbers of unread items of the client by feed ID. It is at most countAge old; the client's own
-// changes in this process are always in it.
+// Unread returns the numbers of unread items of the client by feed ID. They may come from a cache, at most countAge old;
+// the client's own changes in this process are always in them.
 func (l *Lists) Unread(ctx context.Context) (map[string]storage.UnreadCount, error) {
 	client, now := access.From(ctx).ID, l.now()
 	unread, changes := l.counts.get(client, now)
@@ -46,17 +46,15 @@ func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders,
 		return wire.Folders{}, err
 	}
 	out := wire.Folders{Folders: []wire.Folder{}, Feeds: []wire.FeedInFolder{}}
-	for _, u := range unread {
+	byTag := map[string]int64{}
+	for id, u := range unread {
 		out.Unread += u.Count
+		for _, tag := range feeds.tags[id] {
+			byTag[tag] += u.Count
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(feeds.byTag)) {
-		folder := wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name]))}
-		for _, id := range feeds.byTag[name] {
-			folder.Unread += unread[id].Count
-		}
-		if out.Folders = append(out.Folders, folder); len(out.Folders) == maxFolders {
-			break
-		}
+	for _, name := range feeds.sortedTags[:min(len(feeds.sortedTags), maxFolders)] {
+		out.Folders = append(out.Folders, wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name])), Unread: byTag[name]})
 	}
 	if in.Tag != "" {
 		for _, id := range feeds.byTag[in.Tag] {
@@ -76,14 +74,17 @@ func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders,
 
 // A feedSet has the names and tags of all feeds.
 type feedSet struct {
-	names map[string]string   // by feed ID
-	byTag map[string][]string // IDs of feeds
+	names      map[string]string   // by feed ID
+	tags       map[string][]string // by feed ID
+	byTag      map[string][]string // IDs of feeds
+	sortedTags []string
 }
 
 // feedAge is the maximum age of a [feedCache]: so long a new feed is listed without its name.
 const feedAge = 5 * time.Second
 
-// A feedCache caches the names and tags of all feeds, some 150 bytes a feed. Concurrent requests share a read.
+// A feedCache caches the names and tags of all feeds, some 300 bytes a feed. It is locked during a read, so that
+// concurrent requests share it.
 type feedCache struct {
 	mu   sync.Mutex
 	read time.Time
@@ -96,9 +97,12 @@ func (c *feedCache) get(ctx context.Context, from storage.Feeds, now time.Time) 
 	if c.set != nil && isRecent(c.read, now, feedAge) {
 		return c.set, nil
 	}
-	set := &feedSet{names: map[string]string{}, byTag: map[string][]string{}}
+	set := &feedSet{names: map[string]string{}, tags: map[string][]string{}, byTag: map[string][]string{}}
 	err := storage.ForEachFeed(ctx, from, func(f storage.Feed) error {
 		set.names[f.ID] = f.Name()
+		if len(f.Tags) > 0 {
+			set.tags[f.ID] = f.Tags
+		}
 		for _, tag := range f.Tags {
 			set.byTag[tag] = append(set.byTag[tag], f.ID)
 		}
@@ -107,6 +111,7 @@ func (c *feedCache) get(ctx context.Context, from storage.Feeds, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
+	set.sortedTags = slices.Sorted(maps.Keys(set.byTag))
 	c.set, c.read = set, now
 	return set, nil
 }
@@ -122,7 +127,7 @@ const (
 	maxCounted = 1000            // clients of a [countCache]
 )
 
-// A countCache caches the numbers of unread items of clients.
+// A countCache caches the numbers of unread items of clients. A full cache is cleared.
 type countCache struct {
 	mu       sync.Mutex
 	byClient map[string]counted

@@ -1,0 +1,105 @@
+package reading_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/service/reading"
+	"feedmesh/agent/service/servicetest"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+	"feedmesh/storage/sqlite"
+)
+
+// BenchmarkLists reads the lists and folders of 100 clients, each with marks of its own, over 50,000 feeds with 200,000
+// items of the last month. A client has read all items but the 5,000 newest, and 100 of those. "after a mark" counts
+// without the cache.
+func BenchmarkLists(b *testing.B) {
+	const feeds, items, clients, unread = 50_000, 200_000, 100, 5_000
+	store, err := sqlite.Open(b.Context(), b.TempDir()+"/store.db")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { store.Close() })
+	ids := make([]string, feeds)
+	list := make([]storage.Feed, feeds)
+	for n := range list {
+		address := fmt.Sprintf("https://f%d.example/", n)
+		ids[n] = storage.FeedID(address)
+		list[n] = storage.Feed{ID: ids[n], URL: address, Title: fmt.Sprint("Feed ", n), Tags: []string{fmt.Sprint("Folder ", n%50)}, Added: noon}
+	}
+	if _, err := store.AddFeeds(b.Context(), list...); err != nil {
+		b.Fatal(err)
+	}
+	seen := func(n int) time.Time { return noon.Add(-time.Duration(n) * 10 * time.Second) }
+	for f, id := range ids {
+		batch := storage.Batch{FeedID: id}
+		for n := f; n < items; n += feeds {
+			key := fmt.Sprint(n)
+			batch.Items = append(batch.Items, storage.Item{
+				ID: storage.ItemID(id, key), FeedID: id, Key: key, Hash: key, Title: "Title " + key, Excerpt: "An excerpt of the text.", Published: seen(n), FirstSeen: seen(n),
+			})
+		}
+		if _, err := store.PutItems(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	now := noon
+	lists := reading.New(store, servicetest.New(b, time.Now).Mesh, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	as := make([]context.Context, clients)
+	for n := range as {
+		as[n] = access.With(b.Context(), access.Client{ID: fmt.Sprint("client", n)})
+		if err := lists.MarkStream(as[n], storage.Stream{}, seen(unread)); err != nil {
+			b.Fatal(err)
+		}
+		var read []string
+		for k := range 100 {
+			i := n + k*17
+			read = append(read, storage.ItemID(ids[i%feeds], fmt.Sprint(i)))
+		}
+		yes := true
+		if err := lists.Mark(as[n], storage.MarkChange{Read: &yes}, read...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	each := func(name string, do func(ctx context.Context) error) {
+		b.Run(name, func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				if err := do(as[n%clients]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	folders := func(ctx context.Context) error {
+		f, err := lists.Folders(ctx, wire.FolderQuery{})
+		if err == nil && f.Unread != unread-100 {
+			err = fmt.Errorf("got %d unread items", f.Unread)
+		}
+		return err
+	}
+	each("folders", folders)
+	each("folders after a mark", func(ctx context.Context) error {
+		yes := true
+		if err := lists.Mark(ctx, storage.MarkChange{Starred: &yes}, storage.ItemID(ids[0], "0")); err != nil {
+			return err
+		}
+		return folders(ctx)
+	})
+	each("unread, 100 items", func(ctx context.Context) error {
+		_, err := lists.List(ctx, wire.ReadingQuery{Limit: 100})
+		return err
+	})
+	each("all, 100 items", func(ctx context.Context) error {
+		_, err := lists.List(ctx, wire.ReadingQuery{Show: wire.ShowAll, Limit: 100})
+		return err
+	})
+	each("mark an item", func(ctx context.Context) error {
+		yes := true
+		return lists.Mark(ctx, storage.MarkChange{Read: &yes}, storage.ItemID(ids[1], "1"))
+	})
+}
