@@ -128,6 +128,32 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		list, err := client.Call(ctx, api, wire.ListProxies, wire.None{})
 		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == wire.ProxyRests
 	})
+	marks, watching := make(chan subjects.Event, 1), c.join(t, "api")
+	group.Go(func() error {
+		if err := watching.SubscribeEvents(ctx, func(e subjects.Event) {
+			if e.Kind == subjects.MarksChanged {
+				select {
+				case marks <- e:
+				default:
+				}
+			}
+		}); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
+	wait(t, "a mark is published", func() bool {
+		read := true
+		if _, err := client.Call(ctx, api, wire.MarkItems, wire.MarkItemsRequest{Body: wire.Marks{IDs: []string{"missing"}, Read: &read}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-marks:
+			return true
+		case <-time.After(time.Second):
+			return false
+		}
+	})
 	if len(status.Agents) != len(role.All) {
 		t.Errorf("got %d agents, want %d", len(status.Agents), len(role.All))
 	}
