@@ -202,7 +202,7 @@ type Lease struct {
 // ScheduleProgress is what the active schedule reports of its work.
 type ScheduleProgress struct {
 	Dispatched  int64     `json:"dispatched"`        // feeds dispatched since it became active
-	Overdue     int64     `json:"overdue,omitempty"` // due feeds that are not dispatched
+	Overdue     int64     `json:"overdue,omitempty"` // due feeds that are not dispatched though their hosts accept requests
 	Paused      string    `json:"paused,omitempty"`  // why polling is paused, and what to do; empty if it is not
 	PausedSince time.Time `json:"paused_since,omitzero"`
 	Held        string    `json:"held,omitempty"`    // why due feeds wait at present; empty if they need not

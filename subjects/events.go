@@ -37,9 +37,14 @@ type Event struct {
 	Burst   string `json:"burst,omitempty"`   // object of the burst: "story", "category" or "topic"
 	Name    string `json:"name,omitempty"`    // of the category or topic
 
-	Client  string   `json:"client,omitempty"` // whose marks changed; only its own windows and programs get the event
-	Items   []string `json:"items,omitempty"`  // IDs of the marked items; empty: many, by a time
-	Read    *bool    `json:"read,omitempty"`   // the new mark; nil: unchanged
+	Marks *ChangedMarks `json:"marks,omitempty"` // nil but for marks.changed
+}
+
+// ChangedMarks are new marks of items. Only windows and programs of the client get them.
+type ChangedMarks struct {
+	Client  string   `json:"client"`
+	Items   []string `json:"items,omitempty"` // IDs; empty: many items, by a time
+	Read    *bool    `json:"read,omitempty"`  // nil: unchanged
 	Starred *bool    `json:"starred,omitempty"`
 }
 
@@ -51,8 +56,8 @@ func (e Event) Message() Message {
 		panic(err) // texts and a time
 	}
 	id := e.Kind + "/" + e.StoryID + "/" + e.ItemID + "/" + e.Text
-	if e.Kind == MarksChanged {
-		id = e.Kind + "/" + e.Client + "/" + e.At.Format(time.RFC3339Nano)
+	if e.Marks != nil {
+		id = e.Kind + "/" + e.Marks.Client + "/" + e.At.Format(time.RFC3339Nano)
 	}
 	return Message{Subject: eventPrefix + e.Kind, ID: id, Data: data}
 }

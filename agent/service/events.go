@@ -84,8 +84,8 @@ func (e *Events) publishToStreams(ctx context.Context) {
 func (e *Events) forwardEvents(ctx context.Context) {
 	for {
 		err := e.Mesh.SubscribeEvents(ctx, func(event subjects.Event) {
-			if event.Kind == subjects.MarksChanged {
-				e.streams.publishTo(event.Client, wire.StreamEvent{Marks: &wire.MarksEvent{IDs: event.Items, Read: event.Read, Starred: event.Starred}})
+			if m := event.Marks; m != nil {
+				e.streams.publishTo(m.Client, wire.StreamEvent{Marks: &wire.MarksEvent{IDs: m.Items, Read: m.Read, Starred: m.Starred}})
 				return
 			}
 			e.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: event.Kind, At: event.At, Text: describeEvent(event), ItemID: event.ItemID, StoryID: event.StoryID}})

@@ -26,7 +26,7 @@ func (s *scheduler) report(context.Context) error {
 	r := mesh.ScheduleReport{
 		Feeds: s.plan.Counts(),
 		Progress: subjects.ScheduleProgress{
-			Dispatched: s.dispatched.Load(), Overdue: s.overdue, Paused: s.paused, PausedSince: s.pausedSince,
+			Dispatched: s.dispatched.Load(), Overdue: s.dispatchable, Paused: s.paused, PausedSince: s.pausedSince,
 			Held: s.held(), Notices: slices.Clone(s.notices),
 		},
 	}
@@ -96,8 +96,8 @@ func (s *scheduler) measureFeeds() {
 		s.metrics.feeds.WithLabelValues(tier, "out").Set(float64(tally.InFlight))
 		s.metrics.feeds.WithLabelValues(tier, "failing").Set(float64(tally.Failing))
 	}
-	s.overdue = int64(s.plan.Overdue(now)) // visits all hosts, so report does not count them again
-	s.metrics.overdue.WithLabelValues().Set(float64(s.overdue))
+	s.metrics.overdue.WithLabelValues().Set(float64(s.plan.Overdue(now)))
+	s.dispatchable = int64(s.plan.Dispatchable(now)) // visits all hosts, so report does not count them again
 	s.logOutage()
 }
 

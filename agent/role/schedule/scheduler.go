@@ -57,11 +57,11 @@ type scheduler struct {
 
 	stored []string // IDs of the last feeds whose items were stored, at most maxStored
 
-	overdue     int64  // due feeds that were not dispatched at the last measurement
-	paused      string // why no feeds are dispatched
-	pausedSince time.Time
-	notices     []subjects.Notice // newest first
-	dispatched  atomic.Int64      // feeds
+	dispatchable int64  // due feeds that could be dispatched at the last measurement
+	paused       string // why no feeds are dispatched
+	pausedSince  time.Time
+	notices      []subjects.Notice // newest first
+	dispatched   atomic.Int64      // feeds
 
 	fill          float64       // of the fullest queue after crawl, 0 to 1
 	crawlTasks    uint64        // in the queue

@@ -168,11 +168,11 @@ func (l *Lists) Mark(ctx context.Context, change storage.MarkChange, ids ...stri
 	if err := l.store.Mark(ctx, client, change, ids...); err != nil {
 		return err
 	}
-	event := subjects.Event{Read: change.Read, Starred: change.Starred}
+	changed := subjects.ChangedMarks{Client: client, Read: change.Read, Starred: change.Starred}
 	if len(ids) <= maxEventItems {
-		event.Items = ids
+		changed.Items = ids
 	}
-	l.changed(ctx, client, event)
+	l.changed(ctx, changed)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (l *Lists) MarkStream(ctx context.Context, stream storage.Stream, until tim
 	if err := l.store.MarkAllRead(ctx, client, stream, until); err != nil {
 		return err
 	}
-	l.changed(ctx, client, subjects.Event{Read: &read})
+	l.changed(ctx, subjects.ChangedMarks{Client: client, Read: &read})
 	return nil
 }
 
@@ -220,9 +220,9 @@ const (
 
 // changed publishes a change of a client's marks. The change itself is stored: without the event, other windows show it
 // when they are loaded again.
-func (l *Lists) changed(ctx context.Context, client string, event subjects.Event) {
-	l.counts.forget(client)
-	event.Kind, event.At, event.Client = subjects.MarksChanged, l.now(), client
+func (l *Lists) changed(ctx context.Context, marks subjects.ChangedMarks) {
+	l.counts.forget(marks.Client)
+	event := subjects.Event{Kind: subjects.MarksChanged, At: l.now(), Marks: &marks}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
 	defer cancel()
 	if err := l.out.Publish(ctx, event.Message()); err != nil {

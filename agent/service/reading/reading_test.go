@@ -181,13 +181,13 @@ func TestMark_PublishedToTheClient(t *testing.T) {
 	if _, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	var events []subjects.Event
+	var events []subjects.ChangedMarks
 	for _, m := range f.Mesh.Published {
 		var e subjects.Event
-		if err := json.Unmarshal(m.Data, &e); err != nil || m.Subject != "events.marks.changed" || e.Client != "ann" {
-			t.Errorf("got %s %s, %v", m.Subject, m.Data, err)
+		if err := json.Unmarshal(m.Data, &e); err != nil || m.Subject != "events.marks.changed" || e.Marks == nil || e.Marks.Client != "ann" {
+			t.Fatalf("got %s %s, %v", m.Subject, m.Data, err)
 		}
-		events = append(events, e)
+		events = append(events, *e.Marks)
 	}
 	if len(events) != 2 || !*events[0].Starred || events[0].Read != nil || !slices.Equal(events[0].Items, []string{"i1"}) || events[1].Items != nil || !*events[1].Read {
 		t.Errorf("got %+v", events)

@@ -121,7 +121,7 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 	// The item first, so that the numbers of unread items are without it.
 	if id := s["open"]; id != "" {
 		item, err := c.open(r, id, s)
-		if c.handleError(w, r, err, "The store", itemPages{c.console}.noItem) {
+		if c.handleError(w, r, err, "The store", itemPages(c).noItem) {
 			return
 		}
 		main.Open = item
@@ -132,7 +132,7 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 			c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
 			return
 		}
-		if c.handleError(w, r, err, "The store", feedPages{c.console}.noFeed) {
+		if c.handleError(w, r, err, "The store", feedPages(c).noFeed) {
 			return
 		}
 	}
@@ -290,7 +290,7 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 		return nil, storage.ErrNotFound
 	}
 	o := &openItem{
-		itemPage: itemPages{c.console}.view(view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
+		itemPage: itemPages(c).view(view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
 		Back: s.URL(), Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
 	}
 	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"]}.URL()
@@ -361,7 +361,7 @@ func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
 	}
 	stream.Until = until
 	done, err := c.Reading.MarkAll(r.Context(), wire.MarkAllReadRequest{Body: stream})
-	if c.handleError(w, r, err, "The store", feedPages{c.console}.noFeed) {
+	if c.handleError(w, r, err, "The store", feedPages(c).noFeed) {
 		return
 	}
 	marked := &markedRead{Number: int64(len(done.IDs)), IDs: done.IDs}

@@ -24,6 +24,24 @@ func polledPlan(n, hosts int) *Plan {
 	return p
 }
 
+// Feeds that wait for their host are overdue, but nothing is wrong with the schedule.
+func TestDispatchable_LeavesOutFeedsThatWaitForTheirHost(t *testing.T) {
+	p := planOf(4, 2)
+	waiting := p.feeds[feedID(0)].host
+	waiting.notBefore = noon.Add(time.Minute)
+	p.updateReady(waiting)
+	if overdue, n := p.Overdue(noon), p.Dispatchable(noon); overdue != 4 || n != 2 {
+		t.Errorf("got %d overdue feeds, %d of them dispatchable; want 4 and 2", overdue, n)
+	}
+	if n := p.Dispatchable(noon.Add(time.Minute)); n != 4 {
+		t.Errorf("got %d dispatchable feeds a minute later, want 4", n)
+	}
+	popAll(p, noon.Add(time.Minute))
+	if overdue, n := p.Overdue(noon.Add(time.Minute)), p.Dispatchable(noon.Add(time.Minute)); overdue != 2 || n != 0 {
+		t.Errorf("got %d overdue feeds, %d of them dispatchable while each host has a request in flight; want 2 and 0", overdue, n)
+	}
+}
+
 // waits returns the time until each feed is due.
 func waits(p *Plan, now time.Time) map[string]time.Duration {
 	all := map[string]time.Duration{}

@@ -177,6 +177,21 @@ func (p *Plan) Overdue(now time.Time) int {
 	return n
 }
 
+// Dispatchable returns the number of due feeds whose hosts accept a request now. Other due feeds wait for the spacing,
+// the Retry-After or the running request of their host.
+func (p *Plan) Dispatchable(now time.Time) int {
+	n := 0
+	for _, h := range p.hosts {
+		if h.notBefore.After(now) || len(h.inFlight) > 0 {
+			continue
+		}
+		for _, l := range h.queues {
+			n += l.overdue(now)
+		}
+	}
+	return n
+}
+
 // TakeHistory returns the polls and the changed hosts since the last call. Hosts of which only the results of
 // the last requests changed, as with each poll, are returned only if all is set.
 func (p *Plan) TakeHistory(all bool) (polls []Poll, hosts []subjects.Host) {
