@@ -67,7 +67,10 @@ func TestReading_ByKeys(t *testing.T) {
 	}
 	b.until("the number of unread items follows", `document.querySelector("#folders .count").innerText.includes("`+fmt.Sprint(total-2)+`")`)
 	b.types("m")
-	b.until("m marks it as unread", openRow+`.classList.contains("unread")`)
+	b.until("m marks it as unread", openRow+`.classList.contains("unread") && document.querySelector("#folders .count").innerText.includes("`+fmt.Sprint(total-1)+`")`)
+	if got := w.unread(t); got != total-1 {
+		t.Errorf("got %d unread items after m, want %d", got, total-1)
+	}
 	b.types("s")
 	b.until("s stars it", openRow+`.classList.contains("starred") && document.querySelector("#pane button[name=starred]").textContent === "Remove star"`)
 	b.types("k")

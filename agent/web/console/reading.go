@@ -54,7 +54,6 @@ func (s readingState) URL() string { return addressOf(readPath, s) }
 type readingPage struct {
 	pager
 	Heading string
-	Unread  int64    // of all feeds
 	Shows   []choice // unread, all, starred
 	Sort    choice   // the other order
 	Folders []choice
@@ -65,7 +64,6 @@ type readingPage struct {
 	Stream  wire.ReadStream // what "mark all as read" marks
 	Until   string
 	Back    string // URL of this page, for forms
-	Closed  string // URL of this page without the open item
 	Marked  *markedRead
 }
 
@@ -88,7 +86,6 @@ type openItem struct {
 	Read    bool
 	Minutes int    // time to read it
 	Note    string // an error of its mark
-	Back    string // URL to return to after a form
 	Closed  string // URL of the list alone
 
 	listed wire.ReadingItem
@@ -116,17 +113,18 @@ func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
 // show responds with the page of a state.
 func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingState, marked *markedRead) {
 	now := c.Now()
-	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Closed: s.with("open", "").URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
+	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
 	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"]}
-	// The item first, so that the numbers of unread items are without it.
-	if id := s["open"]; id != "" {
+	part := r.Header.Get(partHeader)
+	// The item first, so that the numbers of unread items are without it. Other parts of its page do not open it.
+	if id := s["open"]; id != "" && (part == "" || part == articlePart) {
 		item, err := c.open(r, id, s)
 		if c.handleError(w, r, err, "The store", itemPages(c).noItem) {
 			return
 		}
 		main.Open = item
 	}
-	if r.Header.Get(partHeader) != articlePart {
+	if part != articlePart {
 		err := c.fill(r, s, &main, now)
 		if errors.Is(err, storage.ErrBadCursor) {
 			c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
@@ -173,7 +171,7 @@ func (c readingPages) fill(r *http.Request, s readingState, main *readingPage, n
 		return err
 	}
 	// An item that is opened is no longer unread; it stays in the list until another list is opened.
-	if main.Open != nil && r.Header.Get(partHeader) == "" && q.Show == wire.ShowUnread {
+	if main.Open != nil && q.Show == wire.ShowUnread {
 		list.Items = withOpen(list.Items, main.Open.listed, q.Oldest)
 	}
 	for _, i := range list.Items {
@@ -224,7 +222,6 @@ func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
 
 // addFolders adds the links to lists with their numbers of unread items.
 func (p *readingPage) addFolders(f wire.Folders, s readingState) {
-	p.Unread = f.Unread
 	base := readingState{"sort": s["sort"]}
 	all := s["feed"] == "" && s["tag"] == ""
 	p.Heading = "All feeds"
@@ -291,7 +288,7 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 	}
 	o := &openItem{
 		itemPage: itemPages(c).view(view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
-		Back: s.URL(), Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
+		Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
 	}
 	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"]}.URL()
 	if purpose := r.Header.Get("Sec-Purpose"); marked[0].Read || strings.HasPrefix(purpose, "prefetch") {

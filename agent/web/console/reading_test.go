@@ -43,9 +43,14 @@ func TestReading_OpeningMarksAsRead(t *testing.T) {
 	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 1, unread Title 0"; got != want {
 		t.Errorf("unread: got %s, want %s", got, want)
 	}
-	r := httptest.NewRequest("GET", "/read?open=i1", nil)
-	r.Header.Set("Sec-Purpose", "prefetch;prerender")
-	s.answer(r)
+	for name, value := range map[string]string{"Sec-Purpose": "prefetch;prerender", partHeader: foldersPart} { // these do not open it
+		r := httptest.NewRequest("GET", "/read?open=i1", nil)
+		r.Header.Set(name, value)
+		s.answer(r)
+		if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 1, unread Title 0"; got != want {
+			t.Errorf("after a request with %s: got %s, want %s", name, got, want)
+		}
+	}
 	opened := body(t, serve(s, "GET", "/read?open=i1"))
 	// The item stays in the list in its place until another list is opened.
 	if got, want := rowsOf(opened), "unread Title 2, read Title 1, unread Title 0"; got != want {

@@ -21,7 +21,7 @@ async function fill(element, address, name, signal) {
 let folderTimer;
 function countLater() {
   clearTimeout(folderTimer);
-  folderTimer = setTimeout(() => fill(folders, location.href, "folders").catch(() => {}), 200);
+  folderTimer = setTimeout(() => fill(folders, listAddress(), "folders").catch(() => {}), 200);
 }
 
 // Opening
