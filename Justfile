@@ -58,9 +58,9 @@ test: engines
     tests/vulnerabilities --again
     exit $failed
 
-# tests of whole nodes; lint vets them
+# tests of whole nodes, one package after the other: faults have time limits; lint vets them
 test-nodes:
-    env $(tests/tmpdir) go test -vet=off -timeout 30m -parallel 3 {{ nodes }}
+    env $(tests/tmpdir) go test -vet=off -p 1 -timeout 30m -parallel 3 {{ nodes }}
 
 # tests of all packages, with the race detector where it is of use, and of the tools
 test-packages:
