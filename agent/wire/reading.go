@@ -13,7 +13,7 @@ const (
 	ShowStarred = "starred"
 )
 
-// A ReadingQuery selects items of the feeds, with the marks of the client that asks.
+// A ReadingQuery selects items of the feeds, with the marks of the requesting client.
 type ReadingQuery struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"Only items of the feed with this ID."`
 	Tag    string `query:"tag" maxLength:"200" doc:"Only items of feeds with this tag; tags are folders."`

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -38,9 +39,7 @@ var readingParams = []param{
 // with returns the state with changed parameters, given as name and value. An empty value removes a parameter.
 func (s readingState) with(pairs ...string) readingState {
 	next := readingState{}
-	for name, value := range s {
-		next[name] = value
-	}
+	maps.Copy(next, s)
 	for i := 0; i < len(pairs); i += 2 {
 		next[pairs[i]] = pairs[i+1]
 	}
@@ -125,7 +124,7 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 		main.Open = item
 	}
 	if part != articlePart {
-		err := c.fill(r, s, &main, now)
+		err := c.fill(r, s, &main, part, now)
 		if errors.Is(err, storage.ErrBadCursor) {
 			c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
 			return
@@ -151,8 +150,21 @@ const (
 	foldersPart = "folders"
 )
 
-// fill adds the folders and the list.
-func (c readingPages) fill(r *http.Request, s readingState, main *readingPage, now time.Time) error {
+// fill adds the folders and the list, or only the requested part.
+func (c readingPages) fill(r *http.Request, s readingState, main *readingPage, part string, now time.Time) error {
+	if part != rowsPart {
+		if err := c.fillFolders(r, s, main); err != nil {
+			return err
+		}
+	}
+	if part == foldersPart {
+		return nil
+	}
+	return c.fillRows(r, s, main, now)
+}
+
+// fillFolders adds the folders and the heading of the list.
+func (c readingPages) fillFolders(r *http.Request, s readingState, main *readingPage) error {
 	folders, err := c.Reading.Folders(r.Context(), wire.FolderQuery{Tag: s["tag"]})
 	if err != nil {
 		return err
@@ -165,6 +177,11 @@ func (c readingPages) fill(r *http.Request, s readingState, main *readingPage, n
 		}
 		main.Heading = f.Name()
 	}
+	return nil
+}
+
+// fillRows adds the list.
+func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPage, now time.Time) error {
 	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
 	list, err := c.Reading.List(r.Context(), q)
 	if err != nil {
