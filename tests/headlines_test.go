@@ -93,6 +93,8 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 	if *headlineDays > 0 {
 		days = days[:min(*headlineDays, len(days))]
 	}
+	// The labels divide long subjects into a story for each day or two, so they can't be compared over weeks.
+	short := *headlineDays > 0 && *headlineDays <= 7
 	p := &press{}
 	listener, err := net.Listen("tcp", ":0")
 	if err != nil {
@@ -114,6 +116,7 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 	n.waitSettled()
 
 	labels := map[string]string{} // by title
+	right, shown := 0, 0          // items of all days' top stories
 	var read int64
 	for d, day := range days {
 		for _, h := range day {
@@ -132,7 +135,17 @@ func TestHeadlines_BecomeStories(t *testing.T) {
 		}
 		stories := n.summarizedStories()
 		t.Log("\n" + topOf(day[0].Published, stories))
-		n.agreesWith(labels, stories)
+		ofDay, of := n.majority(labels, stories)
+		t.Logf("%d of %d items in the top stories belong to the majority of their story", ofDay, of)
+		right, shown = right+ofDay, shown+of
+		// the first day varies the most: nothing is known yet of which words are frequent, and the order of arrival decides
+		if short && 100*ofDay < 75*of {
+			t.Errorf("%d of %d items in the top stories of %s belong to the majority of their story, want 75 of 100", ofDay, of, day[0].Published)
+		}
+	}
+	t.Logf("%d of %d items of all days", right, shown)
+	if short && 100*right < 90*shown {
+		t.Errorf("%d of %d items of all days belong to the majority of their story, want 90 of 100", right, shown)
 	}
 }
 
@@ -203,10 +216,10 @@ func topOf(day string, stories []storage.Story) string {
 	return b.String()
 }
 
-// agreesWith checks that most items of the top stories have one label.
-func (r *running) agreesWith(labels map[string]string, stories []storage.Story) {
+// majority returns how many items of the stories have the label that most items of their story have, and how
+// many items there are.
+func (r *running) majority(labels map[string]string, stories []storage.Story) (right, all int) {
 	r.t.Helper()
-	right, all := 0, 0
 	for _, s := range stories {
 		view, err := client.Call(context.WithoutCancel(r.t.Context()), r.Client, wire.GetStory, wire.ByID{ID: s.ID})
 		if err != nil {
@@ -225,10 +238,5 @@ func (r *running) agreesWith(labels map[string]string, stories []storage.Story) 
 		}
 		right += most
 	}
-	// The labels split long-lasting subjects into a story for each day or two, so they can't be compared over
-	// weeks.
-	if *headlineDays > 0 && *headlineDays <= 7 && 100*right < 85*all {
-		r.t.Errorf("%d of %d items in the top stories belong to the majority story, want 85 of 100", right, all)
-	}
-	r.t.Logf("%d of %d items in the top stories belong to the majority of their story", right, all)
+	return right, all
 }
