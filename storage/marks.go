@@ -19,9 +19,9 @@ type Marks interface {
 	// unread.
 	MarkAllRead(ctx context.Context, client string, stream Stream, until time.Time) error
 
-	// ListMarked returns at most limit items that match the query, ordered by FirstSeen, then ID, both
-	// descending unless the query states Oldest. after is the last item of the previous page, or the zero
-	// MarkedItem.
+	// ListMarked returns at most limit items that match the query, ordered by FirstSeen, or Time if the query
+	// states ByTime, then ID, both descending unless the query states Oldest. after is the last item of the
+	// previous page, or the zero MarkedItem.
 	ListMarked(ctx context.Context, client string, query MarkQuery, after MarkedItem, limit int) ([]MarkedItem, error)
 
 	// MarksOf returns the marks of the existing items, listed or not, in the given order.
@@ -51,6 +51,7 @@ type MarkQuery struct {
 	Stream
 	Read, Starred *bool     // filter by mark; nil: no filter
 	From, Until   time.Time // first seen at or after From and before Until; zero: no bound
+	ByTime        bool      // ordered by Time instead of FirstSeen
 	Oldest        bool      // oldest first
 }
 
@@ -58,6 +59,7 @@ type MarkQuery struct {
 type MarkedItem struct {
 	ItemID, FeedID string
 	FirstSeen      time.Time
+	Time           time.Time // [Item.Time]
 	Read, Starred  bool
 }
 

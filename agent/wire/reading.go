@@ -18,7 +18,7 @@ type ReadingQuery struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"Only items of the feed with this ID."`
 	Tag    string `query:"tag" maxLength:"200" doc:"Only items of feeds with this tag; tags are folders."`
 	Show   string `query:"show" enum:"unread,all,starred" default:"unread" doc:"Which items; those first seen 30 days ago or earlier count as read."`
-	Oldest bool   `query:"oldest" doc:"Oldest first; by default newest first."`
+	Oldest bool   `query:"oldest" doc:"In order of their times, oldest first; by default newest first."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum length of the page."`
 	Cursor string `query:"cursor" maxLength:"100" doc:"The value of next of the previous page."`
 }
@@ -34,6 +34,7 @@ type ReadingItem struct {
 	Language  string    `json:"language,omitempty"`
 	Seen      time.Time `json:"first_seen"`
 	Published time.Time `json:"published,omitzero" doc:"Absent if the feed states no usable date."`
+	Time      time.Time `json:"time" doc:"When it was published, or first seen if that was earlier: its place in the list. A year before it was seen if its age is unknown."`
 	Read      bool      `json:"read"`
 	Starred   bool      `json:"starred"`
 }
@@ -92,7 +93,7 @@ type MarkAllReadRequest struct{ Body ReadStream }
 
 // A MarkedRead is the result of a [MarkAllReadRequest].
 type MarkedRead struct {
-	IDs  []string `json:"ids" doc:"The items that were unread, newest first; at most 1,000. To undo, mark them as unread."`
+	IDs  []string `json:"ids" doc:"The items that were unread, last seen first; at most 1,000. To undo, mark them as unread."`
 	More bool     `json:"more,omitempty" doc:"More items were unread than are listed."`
 }
 

@@ -23,11 +23,12 @@ const (
 		LEFT JOIN read_until a ON a.client = $1 AND a.feed = 0
 		LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed`
 	isRead       = `coalesce(m.read, i.first_seen <= greatest(a.until, u.until), false)`
-	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, false)`
+	itemTime     = `least(i.published, i.first_seen)` // of the index listed_items_by_time
+	markedFields = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + isRead + `, coalesce(m.starred, false)`
 )
 
 func scanMarked(row pgx.CollectableRow) (m storage.MarkedItem, err error) {
-	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, &m.Read, &m.Starred)
+	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, nullTime{&m.Time}, &m.Read, &m.Starred)
 	return m, err
 }
 
@@ -118,14 +119,18 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 	if q.Read != nil {
 		add(` AND `+isRead+` = $?`, *q.Read)
 	}
+	column, last := `i.first_seen`, after.FirstSeen
+	if q.ByTime {
+		column, last = itemTime, after.Time
+	}
 	order, beyond := "DESC", "<"
 	if q.Oldest {
 		order, beyond = "ASC", ">"
 	}
 	if after.ItemID != "" {
-		add(` AND (i.first_seen, i.id) `+beyond+` ($?, $?)`, micro(after.FirstSeen), after.ItemID)
+		add(` AND (`+column+`, i.id) `+beyond+` ($?, $?)`, micro(last), after.ItemID)
 	}
-	add(` ORDER BY i.first_seen `+order+`, i.id `+order+` LIMIT $?`, max(limit, 0))
+	add(` ORDER BY `+column+` `+order+`, i.id `+order+` LIMIT $?`, max(limit, 0))
 	return b.String(), args
 }
 

@@ -20,13 +20,14 @@ const (
 		LEFT JOIN marks m ON m.client = ?1 AND m.item_id = i.id
 		LEFT JOIN read_until a ON a.client = ?1 AND a.feed = 0
 		LEFT JOIN read_until u ON u.client = ?1 AND u.feed = i.feed`
+	itemTime     = `min(i.published, i.first_seen)` // of the index listed_items_by_time
 	isRead       = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
-	markedFields = `i.id, f.id, i.first_seen, ` + isRead + `, coalesce(m.starred, 0)`
+	markedFields = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + isRead + `, coalesce(m.starred, 0)`
 	feedsByTag   = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
 )
 
 func scanMarked(row scanner) (m storage.MarkedItem, err error) {
-	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, &m.Read, &m.Starred)
+	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, nullTime{&m.Time}, &m.Read, &m.Starred)
 	return m, err
 }
 
@@ -78,8 +79,62 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 
 // ListMarked implements [storage.Marks].
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
-	statement, args := listMarked(client, q, after, limit)
+	index := listIndex(q)
+	if index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
+		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), maxSorted)
+		if err != nil {
+			return nil, err
+		}
+		if few[0] {
+			index = listedByArrival
+		}
+	}
+	statement, args := listMarked(client, q, index, after, limit)
 	return readOnce(ctx, s.engine, "list marked items", statement, scanMarked, args...)
+}
+
+// Indexes of listed items.
+const (
+	listedByArrival = "listed_items"
+	listedByTime    = "listed_items_by_time"
+	listedByFeed    = "listed_items_by_feed"
+)
+
+// listIndex returns the index for a query of listed items.
+func listIndex(q storage.MarkQuery) string {
+	switch {
+	case q.FeedID != "":
+		return listedByFeed
+	case q.ByTime:
+		return listedByTime
+	}
+	return listedByArrival
+}
+
+// maxSorted is the number of recent items up to which a list by time sorts them. The index by time is read for more: it
+// has the unread items near its end then, and needs no sorting.
+const maxSorted = 5000
+
+// fewListed reports whether fewer than ?4 listed items were first seen since ?2, or since the client has read all if ?3.
+const fewListed = `
+	SELECT count(*) < ?4 FROM (
+		SELECT 1 FROM items i INDEXED BY listed_items
+		WHERE ` + isListed + ` AND i.first_seen >= max(?2, CASE WHEN ?3 THEN 1 + ` + allReadUpTo + ` ELSE ?2 END) LIMIT ?4)`
+
+func scanYes(row scanner) (yes bool, err error) {
+	err = row.Scan(&yes)
+	return yes, err
+}
+
+// isUnread reports whether a query is for unread items.
+func isUnread(q storage.MarkQuery) bool { return q.Read != nil && !*q.Read }
+
+// listFrom returns From of a query in microseconds.
+func listFrom(q storage.MarkQuery) int64 {
+	if q.From.IsZero() {
+		return math.MinInt64
+	}
+	return micros(q.From)
 }
 
 // allReadUpTo is the time before which every item is read, if the client marked nothing unread. It saves the
@@ -88,34 +143,35 @@ const allReadUpTo = `
 	coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0
 		AND NOT EXISTS (SELECT 1 FROM marks WHERE client = ?1 AND read = 0)), -9223372036854775808)`
 
-// listMarked returns the statement and arguments of a query. It contains only the requested conditions, so
-// that SQLite can use the index that implies the others.
-func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, limit int) (string, []any) {
-	from, until := int64(math.MinInt64), int64(math.MaxInt64)
-	if !q.From.IsZero() {
-		from = micros(q.From)
-	}
+// listMarked returns the statement and arguments of a query that reads an index. It contains only the requested
+// conditions, so that SQLite can use the index that implies the others.
+func listMarked(client string, q storage.MarkQuery, index string, after storage.MarkedItem, limit int) (string, []any) {
+	from, until := listFrom(q), int64(math.MaxInt64)
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
 	}
+	column, at, last := `i.first_seen`, until, after.FirstSeen
+	if q.ByTime {
+		column, at, last = itemTime, math.MaxInt64, after.Time
+	}
 	order, id := "DESC", "{" // sorts after all IDs
-	place := ` AND (i.first_seen, i.id) < (?6, ?7)`
-	at := until
+	// SQLite seeks in an index by a comparison of an expression, not of a row with one.
+	place := ` AND ` + column + ` <= ?6 AND (` + column + `, i.id) < (?6, ?7)`
 	if q.Oldest {
-		order, id, at, place = "ASC", "", from, ` AND (i.first_seen, i.id) > (?6, ?7)`
+		order, id, place = "ASC", "", ` AND `+column+` >= ?6 AND (`+column+`, i.id) > (?6, ?7)`
+		if at = from; q.ByTime {
+			at = math.MinInt64
+		}
 	}
 	if after.ItemID != "" {
-		at, id = micros(after.FirstSeen), after.ItemID
+		at, id = micros(last), after.ItemID
 	}
 	var b strings.Builder
 	b.WriteString(`SELECT ` + markedFields)
-	switch {
-	case q.Starred != nil && *q.Starred:
+	if q.Starred != nil && *q.Starred {
 		b.WriteString(` FROM marks s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.client = ?1 AND s.starred`)
-	case q.FeedID != "":
-		b.WriteString(` FROM items i INDEXED BY listed_items_by_feed` + joinMarks + ` WHERE ` + isListed)
-	default:
-		b.WriteString(` FROM items i INDEXED BY listed_items` + joinMarks + ` WHERE ` + isListed)
+	} else {
+		b.WriteString(` FROM items i INDEXED BY ` + index + joinMarks + ` WHERE ` + isListed)
 	}
 	if q.FeedID != "" {
 		b.WriteString(` AND i.feed = (SELECT num FROM feeds WHERE id = ?2)`)
@@ -124,7 +180,7 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 		b.WriteString(` AND i.feed IN (` + feedsByTag + `?3)`)
 	}
 	begin := `?4`
-	if q.Read != nil && !*q.Read {
+	if isUnread(q) {
 		begin = `max(?4, 1 + ` + allReadUpTo + `)`
 	}
 	b.WriteString(` AND i.first_seen >= ` + begin + ` AND i.first_seen < ?5` + place)
@@ -134,7 +190,7 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 	if q.Starred != nil && !*q.Starred {
 		b.WriteString(` AND coalesce(m.starred, 0) = 0`)
 	}
-	b.WriteString(` ORDER BY i.first_seen ` + order + `, i.id ` + order + ` LIMIT ?9`)
+	b.WriteString(` ORDER BY ` + column + ` ` + order + `, i.id ` + order + ` LIMIT ?9`)
 	return b.String(), []any{client, q.FeedID, q.Tag, from, until, at, id, q.Read, max(limit, 0)}
 }
 

@@ -109,7 +109,7 @@ func marksPerClient(c storeTest) {
 		}
 		var all []storage.MarkedItem
 		for _, i := range []int{2, 0, 1} {
-			all = append(all, storage.MarkedItem{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen,
+			all = append(all, storage.MarkedItem{ItemID: items[i].ID, FeedID: items[i].FeedID, FirstSeen: items[i].FirstSeen, Time: items[i].Time(),
 				Read: want[i][0], Starred: want[i][1]})
 		}
 		c.wantEqual("what "+client+" marked", got, all)
@@ -165,6 +165,38 @@ func listedItems(c storeTest) {
 			c.Errorf("a page of %d has %d items, %v", limit, len(page), err)
 		}
 	}
+}
+
+func listedByTime(c storeTest) {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	if _, err := c.SetFeed(c.Context(), b, storage.Settings{Tags: []string{"x"}}); err != nil {
+		c.Fatal(err)
+	}
+	items := append(numbered(a, 0, 4), numbered(b, 4, 4)...)
+	for i := range items {
+		items[i].Spam, items[i].DuplicateOf, items[i].Flags = false, "", nil
+		items[i].FirstSeen = day.Add(time.Duration(i%2) * time.Hour)
+		items[i].Published = day.Add(-time.Duration(i/2*i) * time.Minute)
+	}
+	items[7].Published = items[7].FirstSeen.Add(20 * time.Hour) // its time is that of its arrival
+	c.put(items[:4]...)
+	c.put(items[4:]...)
+	newest := slices.SortedFunc(slices.Values(items), func(a, b storage.Item) int { return cmp.Or(b.Time().Compare(a.Time()), cmp.Compare(b.ID, a.ID)) })
+	of := func(in func(storage.Item) bool) []storage.Item {
+		return slices.DeleteFunc(slices.Clone(newest), func(i storage.Item) bool { return !in(i) })
+	}
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true}, newest...)
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Oldest: true}, newestFirst(newest)...)
+	inFeed := of(func(i storage.Item) bool { return i.FeedID == b })
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Stream: storage.Stream{FeedID: b}}, inFeed...)
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Stream: storage.Stream{Tag: "x"}, Oldest: true}, newestFirst(inFeed)...)
+	late := of(func(i storage.Item) bool { return i.FirstSeen.After(day) })
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, From: day.Add(time.Minute)}, late...)
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Until: day.Add(time.Minute)}, of(func(i storage.Item) bool { return i.FirstSeen.Equal(day) })...)
+	readAll(c, "ann", storage.Stream{}, day)
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Read: &no}, late...)
+	mark(c, "ann", storage.MarkChange{Starred: &yes}, items...)
+	wantListed(c, "ann", storage.MarkQuery{ByTime: true, Starred: &yes}, newest...)
 }
 
 func readUpTo(c storeTest) {

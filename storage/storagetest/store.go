@@ -117,6 +117,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 
 		{"marks of clients are independent", marksPerClient},
 		{"ListMarked pages by FirstSeen", listedItems},
+		{"ListMarked pages by Time", listedByTime},
 		{"MarkAllRead marks a stream read up to a time", readUpTo},
 		{"marks move and are deleted with their items", marksMove},
 		{"items read by MarkAllRead stay read when their feed moves", readFeedMoves},

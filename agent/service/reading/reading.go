@@ -60,7 +60,7 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 		return wire.ReadingPage{}, err
 	}
 	yes, no := true, false
-	q := storage.MarkQuery{Stream: storage.Stream{FeedID: in.Feed, Tag: in.Tag}, Oldest: in.Oldest}
+	q := storage.MarkQuery{Stream: storage.Stream{FeedID: in.Feed, Tag: in.Tag}, ByTime: true, Oldest: in.Oldest}
 	switch in.Show {
 	case wire.ShowStarred:
 		q.Starred = &yes
@@ -75,7 +75,8 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 	page := wire.ReadingPage{}
 	if len(marked) > in.Limit {
 		marked = marked[:in.Limit]
-		page.Next = Position(marked[in.Limit-1])
+		last := marked[in.Limit-1]
+		page.Next = Position(last.Time, last.ItemID)
 	}
 	page.Items, err = l.describe(ctx, marked)
 	return page, err
@@ -128,7 +129,7 @@ func (l *Lists) describe(ctx context.Context, marked []storage.MarkedItem) ([]wi
 		}
 		out := wire.ReadingItem{
 			ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: feeds.names[i.FeedID], Excerpt: i.Excerpt, Language: i.Language,
-			Seen: i.FirstSeen, Read: m.Read || m.FirstSeen.Before(since), Starred: m.Starred,
+			Seen: i.FirstSeen, Time: i.Time(), Read: m.Read || m.FirstSeen.Before(since), Starred: m.Starred,
 		}
 		if i.Assumed == "" {
 			out.Published = i.Published
@@ -138,13 +139,13 @@ func (l *Lists) describe(ctx context.Context, marked []storage.MarkedItem) ([]wi
 	return items, nil
 }
 
-// Position returns the cursor of the items after m in a list.
-func Position(m storage.MarkedItem) string {
-	return fmt.Sprintf("%d-%s", m.FirstSeen.UnixMicro(), m.ItemID)
+// Position returns the cursor of the items after one in a list, given the time by which the list is ordered.
+func Position(at time.Time, itemID string) string {
+	return fmt.Sprintf("%d-%s", at.UnixMicro(), itemID)
 }
 
-// ParsePosition returns the item of a cursor; the zero item for an empty one. It returns [storage.ErrBadCursor] for any
-// other text than one of [Position].
+// ParsePosition returns the item of a cursor, with the time of the cursor as FirstSeen and as Time; the zero item for an
+// empty one. It returns [storage.ErrBadCursor] for any other text than one of [Position].
 func ParsePosition(cursor string) (storage.MarkedItem, error) {
 	if cursor == "" {
 		return storage.MarkedItem{}, nil
@@ -154,7 +155,8 @@ func ParsePosition(cursor string) (storage.MarkedItem, error) {
 	if !found || err != nil || id == "" || len(id) > 64 {
 		return storage.MarkedItem{}, storage.ErrBadCursor
 	}
-	return storage.MarkedItem{ItemID: id, FirstSeen: time.UnixMicro(n).UTC()}, nil
+	at := time.UnixMicro(n).UTC()
+	return storage.MarkedItem{ItemID: id, FirstSeen: at, Time: at}, nil
 }
 
 // MarkItems changes the marks of items.

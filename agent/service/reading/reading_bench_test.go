@@ -36,12 +36,13 @@ func BenchmarkLists(b *testing.B) {
 		b.Fatal(err)
 	}
 	seen := func(n int) time.Time { return noon.Add(-time.Duration(n) * 10 * time.Second) }
+	published := func(n int) time.Time { return seen(n).Add(-time.Duration(n%7) * 5 * time.Hour) }
 	for f, id := range ids {
 		batch := storage.Batch{FeedID: id}
 		for n := f; n < items; n += feeds {
 			key := fmt.Sprint(n)
 			batch.Items = append(batch.Items, storage.Item{
-				ID: storage.ItemID(id, key), FeedID: id, Key: key, Hash: key, Title: "Title " + key, Excerpt: "An excerpt of the text.", Published: seen(n), FirstSeen: seen(n),
+				ID: storage.ItemID(id, key), FeedID: id, Key: key, Hash: key, Title: "Title " + key, Excerpt: "An excerpt of the text.", Published: published(n), FirstSeen: seen(n),
 			})
 		}
 		if _, err := store.PutItems(b.Context(), batch); err != nil {
@@ -94,8 +95,20 @@ func BenchmarkLists(b *testing.B) {
 		_, err := lists.List(ctx, wire.ReadingQuery{Limit: 100})
 		return err
 	})
+	each("unread of a folder, 100 items", func(ctx context.Context) error {
+		_, err := lists.List(ctx, wire.ReadingQuery{Tag: "Folder 7", Limit: 100})
+		return err
+	})
 	each("all, 100 items", func(ctx context.Context) error {
 		_, err := lists.List(ctx, wire.ReadingQuery{Show: wire.ShowAll, Limit: 100})
+		return err
+	})
+	keepingUp := access.With(b.Context(), access.Client{ID: "keeping up"})
+	if err := lists.MarkStream(keepingUp, storage.Stream{}, seen(20)); err != nil {
+		b.Fatal(err)
+	}
+	each("unread, 20 items of a client that keeps up", func(context.Context) error {
+		_, err := lists.List(keepingUp, wire.ReadingQuery{Limit: 100})
 		return err
 	})
 	each("mark an item", func(ctx context.Context) error {

@@ -92,6 +92,32 @@ func TestList_UnreadAllStarredByFeedAndFolder(t *testing.T) {
 	}
 }
 
+// Items that arrive together, as those of a new feed do, are listed by publication.
+func TestList_ByTimeOfPublication(t *testing.T) {
+	f := newFixture(t)
+	for id, published := range map[string]time.Time{"between": noon.Add(-3*time.Hour - time.Minute), "future": noon.Add(time.Hour), "old": noon.AddDate(-1, 0, 0)} {
+		f.PutItems(t, "b", storage.Item{ID: id, Key: id, Title: id, Published: published, FirstSeen: noon})
+	}
+	newest := []string{"future", "i4", "i3", "i2", "between", "i1", "i0", "old"}
+	want(t, "newest first", f.ids(t, f.ann, wire.ReadingQuery{}), newest...)
+	var paged []string
+	for q := (wire.ReadingQuery{Limit: 3}); ; {
+		page, err := f.Reading.List(f.ann, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range page.Items {
+			paged = append(paged, i.ID)
+		}
+		if q.Cursor = page.Next; page.Next == "" {
+			break
+		}
+	}
+	want(t, "by pages", paged, newest...)
+	slices.Reverse(newest)
+	want(t, "oldest first", f.ids(t, f.ann, wire.ReadingQuery{Oldest: true}), newest...)
+}
+
 func TestFeed_NotStored(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.Reading.List(f.ann, wire.ReadingQuery{Feed: "none", Limit: 1}); !errors.Is(err, storage.ErrNotFound) {
@@ -198,8 +224,8 @@ func TestMark_PublishedToTheClient(t *testing.T) {
 }
 
 func TestPosition_RoundTrip(t *testing.T) {
-	m := storage.MarkedItem{ItemID: "x-y", FirstSeen: noon}
-	if got, err := reading.ParsePosition(reading.Position(m)); err != nil || got != m {
+	m := storage.MarkedItem{ItemID: "x-y", FirstSeen: noon, Time: noon}
+	if got, err := reading.ParsePosition(reading.Position(noon, "x-y")); err != nil || got != m {
 		t.Errorf("got %+v, %v; want %+v", got, err, m)
 	}
 }

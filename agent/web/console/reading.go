@@ -212,7 +212,7 @@ func withOpen(items []wire.ReadingItem, open wire.ReadingItem, oldest bool) []wi
 		if i.ID == open.ID {
 			return items
 		}
-		if i.Seen.Before(open.Seen) != oldest && !i.Seen.Equal(open.Seen) {
+		if i.Time.Before(open.Time) != oldest && !i.Time.Equal(open.Time) {
 			return append(items[:n:n], append([]wire.ReadingItem{open}, items[n:]...)...)
 		}
 	}
@@ -264,13 +264,13 @@ func (p *readingPage) addFolders(f wire.Folders, s readingState) {
 
 // row returns a row of the list.
 func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
-	at := i.Published
-	if at.IsZero() {
-		at = i.Seen
+	at, age := i.Time, shortAge(now.Sub(i.Time))
+	if i.Published.IsZero() && i.Time.Before(i.Seen) {
+		at, age = i.Seen, "no date"
 	}
 	return readingRow{
 		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: cmp.Or(i.FeedTitle, noTitle),
-		At: newTimestamp(at, now), Age: shortAge(now.Sub(at)), Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
+		At: newTimestamp(at, now), Age: age, Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *streams) list(ctx context.Context, client, id string, p url.Values, lim
 	page, err = s.store.ListMarked(ctx, client, q, after, n+1) // the additional item indicates a further page
 	if len(page) > n {
 		page = page[:n]
-		next = reading.Position(page[n-1])
+		next = reading.Position(page[n-1].FirstSeen, page[n-1].ItemID)
 	}
 	return page, next, err
 }
