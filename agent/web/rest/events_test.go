@@ -31,6 +31,7 @@ func (w *testbed) listen(t *testing.T) *listener {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Accept-Encoding", "gzip") // as browsers do: events are not compressed
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type guard struct {
 func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(otherSite)
-	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(idempotent(s.Idempotency, withETag(mux)))}
+	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(compressed(idempotent(s.Idempotency, withETag(mux))))}
 }
 
 // Paths that need no token: the liveness check, and the login of readers, whose password is a token.
