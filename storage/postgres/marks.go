@@ -143,9 +143,22 @@ func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string
 	return read(ctx, s.engine, "read marks", scanMarked, marksOf, clean(client, cleanTexts(itemIDs))...)
 }
 
+// The items after the time of "mark all read" are read by time: a client that keeps up has few. Older items are unread if
+// they were marked unread.
 const countUnread = `
-	SELECT f.id, count(*), max(i.first_seen) FROM items i` + joinMarks + `
-	WHERE ` + isListed + ` AND i.first_seen >= $2 AND NOT ` + isRead + ` GROUP BY f.id`
+	WITH
+		bound (at) AS MATERIALIZED (
+			SELECT greatest($2::timestamptz - interval '1 microsecond', (SELECT until FROM read_until WHERE client = $1 AND feed = 0))),
+		unread AS (
+			SELECT i.feed, i.first_seen FROM items i
+			LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
+			LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed
+			WHERE ` + isListed + ` AND i.first_seen > (SELECT at FROM bound) AND NOT coalesce(m.read, i.first_seen <= u.until, false)
+			UNION ALL
+			SELECT i.feed, i.first_seen FROM marks m JOIN items i ON i.id = m.item_id
+			WHERE m.client = $1 AND NOT m.read AND i.first_seen >= $2 AND i.first_seen <= (SELECT at FROM bound) AND ` + isListed + `)
+	SELECT f.id, counted.number, counted.newest
+	FROM (SELECT feed, count(*) AS number, max(first_seen) AS newest FROM unread GROUP BY feed) AS counted JOIN feeds f ON f.num = counted.feed`
 
 // CountUnread implements [storage.Marks].
 func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
