@@ -111,7 +111,7 @@ func TestScopes_Pages(t *testing.T) {
 		{"POST", "/feeds", access.Write}, {"POST", "/items/x/spam", access.Write}, {"POST", "/stories/x/split", access.Write}, {"DELETE", "/feeds/x", access.Write},
 		{"POST", "/rules/classify", access.Admin}, {"POST", "/mesh/quarantine/3/replay", access.Admin},
 		{"POST", "/%72ules/classify", access.Admin}, {"POST", "/rules", access.Admin},
-		{"GET", "/metrics", access.Metrics}, {"GET", "/readyz", access.Metrics}, {"GET", "/openapi.json", access.Search}, {"GET", "/openapi.yaml", access.Search},
+		{"GET", "/metrics", access.Metrics}, {"GET", "/readyz", access.Metrics}, {"GET", "/openapi.json", access.Search}, {"GET", "/openapi.yaml", access.Search}, {"GET", "/docs/api", access.Search},
 		{"GET", "/api/nothing", access.Search}, {"PUT", "/api/feeds", access.Search}, // says no more than the description
 		{"GET", "/accounts/ClientLogin/x", access.Read},
 	} {

@@ -1,6 +1,6 @@
 // Package rest serves the requests of package wire over HTTP: [Server] registers each operation with the method
 // of [service.Service] that answers it, behind a guard that checks tokens, scopes and limits. The OpenAPI
-// description at /openapi.json is generated from the same table. Errors are answered as
+// description at /openapi.json and the reference made from it are generated from the same table. Errors are answered as
 // application/problem+json; what exceeds a bound gets status 413 or 429.
 package rest
 
@@ -12,6 +12,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/problem"
+	"feedmesh/agent/web/reference"
 )
 
 // Options configure a [Server].
@@ -56,6 +57,7 @@ func (s *Server) Handler(mounts map[string]http.Handler) http.Handler {
 	}
 	problem.DescribePosition(api)
 
+	reference.Register(mux, api.OpenAPI())
 	s.healthRoutes(mux)
 	mux.Handle("/api/", notFound(mux))
 	for path, h := range mounts {

@@ -8,6 +8,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/output"
+	"feedmesh/agent/web/reference"
 )
 
 // prefixScopes is the required scope of paths that are not operations, by prefix. All other paths are pages.
@@ -18,6 +19,7 @@ var prefixScopes = []struct {
 	{"/api/", access.Search}, // answers 404
 	{"/openapi", access.Search},
 	{"/schemas/", access.Search},
+	{reference.Path, access.Search},
 	{output.Path, access.Search},
 	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
 	{"/readyz", access.Metrics},
