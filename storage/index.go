@@ -104,7 +104,7 @@ func (i IndexItem) Document() *query.Document {
 		flags = append(flags, FlagDuplicate)
 	}
 	return &query.Document{
-		Title: i.Title, Author: i.Author, Text: i.Text, Tags: i.Tags, URL: i.URL,
+		ID: i.ID, Title: i.Title, Author: i.Author, Text: i.Text, Tags: i.Tags, URL: i.URL,
 		Feed: i.FeedID, Language: i.Language, Story: i.StoryID, Categories: i.Categories, Topics: i.Topics,
 		Flags: flags, Published: i.Published,
 	}

@@ -199,43 +199,20 @@ func (c *core) resolveFeeds(ctx context.Context, text string) ([]string, error) 
 	return convert(found, func(f storage.Feed) string { return f.ID }), err
 }
 
-// namedFeeds returns a condition with feeds by ID in place of feeds by name.
-func (c *core) namedFeeds(ctx context.Context, n query.Node) (query.Node, error) {
-	all := func(nodes []query.Node) ([]query.Node, error) {
-		named := make([]query.Node, len(nodes))
-		for i, one := range nodes {
-			var err error
-			if named[i], err = c.namedFeeds(ctx, one); err != nil {
-				return nil, err
-			}
-		}
-		return named, nil
+// named returns the condition of a feed that is given by ID or name: of the feeds with the ID or the name.
+func (c *core) named(ctx context.Context, feed query.FieldEquals) (query.Node, error) {
+	if isFeedID(feed.Value) {
+		return feed, nil
 	}
-	switch n := n.(type) {
-	case query.And:
-		nodes, err := all(n)
-		return query.And(nodes), err
-	case query.Or:
-		nodes, err := all(n)
-		return query.Or(nodes), err
-	case query.Not:
-		node, err := c.namedFeeds(ctx, n.Node)
-		return query.Not{Node: node}, err
-	case query.FieldEquals:
-		if n.Field != query.Feed || isFeedID(n.Value) {
-			return n, nil
-		}
-		ids, err := c.resolveFeeds(ctx, n.Value)
-		if err != nil || len(ids) == 0 {
-			return n, err // no feed has this ID; an empty Or would match as if no condition were given
-		}
-		feeds := query.Or{}
-		for _, id := range ids {
-			feeds = append(feeds, query.FieldEquals{Field: query.Feed, Value: id})
-		}
-		return feeds, nil
+	ids, err := c.resolveFeeds(ctx, feed.Value)
+	if err != nil || len(ids) == 0 {
+		return feed, err // no feed has this ID; an empty Or would match as if no condition were given
 	}
-	return n, nil
+	feeds := query.Or{}
+	for _, id := range ids {
+		feeds = append(feeds, query.FieldEquals{Field: query.Feed, Value: id})
+	}
+	return feeds, nil
 }
 
 // isFeedID reports whether a text has the form of a feed's ID.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/classify/text"
@@ -18,7 +19,8 @@ import (
 // Search answers requests to find items by their content.
 type Search struct {
 	*core
-	storeSlots chan struct{} // semaphore of concurrent searches in the store
+	lists      *reading.Lists // marks of clients
+	storeSlots chan struct{}  // semaphore of concurrent searches in the store
 }
 
 // Find returns a page of matching items. The index finds them and the store returns them, so items removed
@@ -33,7 +35,7 @@ func (s *Search) Find(ctx context.Context, q wire.Search) (wire.SearchResults, e
 	if err != nil {
 		return wire.SearchResults{}, err
 	}
-	if parsed.Where, err = s.namedFeeds(ctx, parsed.Where); err != nil {
+	if parsed.Where, err = s.resolved(ctx, parsed.Where); err != nil {
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
 	}
 	page := &searchedPage{Search: s, percent: s.uniqueness(q), titles: s.titles(ctx)}
@@ -92,6 +94,55 @@ func indexQuery(q wire.Search, c cursor) (storage.Query, error) {
 		Where: query.All(typed, where...), Spam: q.Spam, Duplicates: q.Duplicates, Muted: q.Muted, OnePerStory: q.Once,
 		Newest: q.Sort == "newest", Now: c.at, Limit: q.Limit, Cursor: c.engine, Facets: q.Facets,
 	}, nil
+}
+
+// resolved returns a condition with feeds by ID in place of feeds by name, and sets of items in place of marks.
+func (s *Search) resolved(ctx context.Context, n query.Node) (query.Node, error) {
+	all := func(nodes []query.Node) ([]query.Node, error) {
+		resolved := make([]query.Node, len(nodes))
+		for i, one := range nodes {
+			var err error
+			if resolved[i], err = s.resolved(ctx, one); err != nil {
+				return nil, err
+			}
+		}
+		return resolved, nil
+	}
+	switch n := n.(type) {
+	case query.And:
+		nodes, err := all(n)
+		return query.And(nodes), err
+	case query.Or:
+		nodes, err := all(n)
+		return query.Or(nodes), err
+	case query.Not:
+		node, err := s.resolved(ctx, n.Node)
+		return query.Not{Node: node}, err
+	case query.FieldEquals:
+		switch {
+		case n.Field == query.Feed:
+			return s.named(ctx, n)
+		case n.Field == query.Flag && slices.Contains(query.Marks, n.Value):
+			return s.marked(ctx, n)
+		}
+	}
+	return n, nil
+}
+
+// maxMarked is the number of items with a mark among which a search finds some: the latest.
+const maxMarked = 5000
+
+// marked returns the condition that items have a mark of the client, or a star of a rule.
+func (s *Search) marked(ctx context.Context, mark query.FieldEquals) (query.Node, error) {
+	ids, err := s.lists.Marked(ctx, mark.Value, maxMarked)
+	if err != nil {
+		return nil, err
+	}
+	set := query.ItemSet{Mark: mark.Value, IDs: ids}
+	if mark.Value == wire.ShowStarred {
+		return query.Or{mark, set}, nil
+	}
+	return set, nil
 }
 
 func facets(name string, counts []storage.FacetCount, titles func(string) string) []wire.Facet {

@@ -120,12 +120,13 @@ func New(d Deps) *Service {
 	feeds := &Feeds{c}
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	status := &Status{c}
+	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	return &Service{
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token, d.HealthToken)}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
-		Search: &Search{c, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
-		Reading:    reading.New(d.Store, d.Mesh, d.Now, d.Log),
+		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
+		Reading:    lists,
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
 		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: &Events{c, status, newStreams()},

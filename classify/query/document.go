@@ -12,6 +12,7 @@ type Document struct {
 	Title, Author, Text string // plain text
 	Tags                []string
 
+	ID                    string // of the item
 	Feed, Language, Story string
 	URL                   string
 	Categories, Topics    []string

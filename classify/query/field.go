@@ -41,8 +41,14 @@ var fieldNames = func() (names []string) {
 	return names
 }()
 
-// Flags are the values of [Flag].
+// Flags are the values of [Flag] that items have.
 var Flags = []string{"adult", "affiliate", "duplicate", "muted", "spam", "sponsored", "starred"}
+
+// Marks are the values of [Flag] that a client gives to items; rules give stars too.
+var Marks = []string{"starred", "unread"}
+
+// flagsAndMarks are all values of [Flag].
+var flagsAndMarks = slices.Compact(slices.Sorted(slices.Values(slices.Concat(Flags, Marks))))
 
 var fieldPattern = regexp.MustCompile(`^[A-Za-z]+:`)
 
@@ -111,8 +117,8 @@ func (p *parser) field(t expression.Token) Node {
 			p.Fail(pos, "host: takes a host name, such as host:example.org")
 		}
 	case Flag:
-		if value = strings.ToLower(value); !slices.Contains(Flags, value) {
-			p.Fail(pos, "is: takes one of %s", strings.Join(Flags, ", "))
+		if value = strings.ToLower(value); !slices.Contains(flagsAndMarks, value) {
+			p.Fail(pos, "is: takes one of %s", strings.Join(flagsAndMarks, ", "))
 		}
 	}
 	return FieldEquals{Field(name), value}

@@ -22,6 +22,8 @@ func (d *Document) matches(n Node, nearly bool) bool {
 			return d.part(n.In).has(n, nearly && !negated)
 		case FieldEquals:
 			return d.fieldEquals(n)
+		case ItemSet:
+			return slices.Contains(n.IDs, d.ID)
 		case TimeRange:
 			return (n.From.IsZero() || !d.Published.Before(n.From)) && (n.Until.IsZero() || d.Published.Before(n.Until))
 		}
@@ -53,6 +55,16 @@ func (d *Document) fieldEquals(n FieldEquals) bool {
 func SelectsValue(n Node, field Field, value string) bool {
 	for n, negations := range expression.Walk(n) {
 		if is, ok := n.(FieldEquals); ok && negations == 0 && is == (FieldEquals{field, value}) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasItemSet reports whether the tree contains an [ItemSet].
+func HasItemSet(n Node) bool {
+	for n := range expression.Walk(n) {
+		if _, is := n.(ItemSet); is {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ const (
 //	(a OR b) c        parentheses group
 //	title:w author:w  words, phrases and prefixes in that part only
 //	feed:ID cat:NAME topic:NAME lang:en host:example.org story:ID
-//	is:duplicate      or spam, muted, starred, sponsored, affiliate, adult
+//	is:duplicate      or spam, muted, starred, unread, sponsored, affiliate, adult
 //	after:2026-03-01  published then or later; before: earlier; also -2d for two days ago
 //	age:<2d age:>1w   younger or older; h d w m y
 //

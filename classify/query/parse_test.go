@@ -123,7 +123,7 @@ func TestParse_ErrorsHaveOffsetAndRemedy(t *testing.T) {
 		"cat:":                         {4, "no value"},
 		`title:(a b)`:                  {6, "not a group"},
 		`cat:"ai`:                      {4, `add "`},
-		"ю is:read":                    {6, "one of adult"},
+		"ю is:seen":                    {6, "one of adult"},
 		"lang:english":                 {5, "takes a two-letter code, such as lang:en"},
 		"host:...":                     {5, "takes a host name, such as host:example.org"},
 		"after:tomorrow":               {6, "2026-03-01"},

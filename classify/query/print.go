@@ -27,6 +27,9 @@ func (FieldEquals) Notation() *expression.Notation { return notation }
 // Notation implements [expression.Leaf].
 func (TimeRange) Notation() *expression.Notation { return notation }
 
+// Notation implements [expression.Leaf].
+func (ItemSet) Notation() *expression.Notation { return notation }
+
 // String implements [Node].
 func (n Text) String() string {
 	field := ""
@@ -67,6 +70,9 @@ func (n TimeRange) String() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// String implements [Node].
+func (n ItemSet) String() string { return FieldEquals{Flag, n.Mark}.String() }
 
 // stamp formats a time as briefly as possible.
 func stamp(t time.Time) string {

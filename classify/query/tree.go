@@ -10,7 +10,7 @@ import (
 	"feedmesh/classify/expression"
 )
 
-// A Node is a condition on an item: an operator or a leaf, [Text], [FieldEquals] or [TimeRange]. A nil Node
+// A Node is a condition on an item: an operator or a leaf, [Text], [FieldEquals], [TimeRange] or [ItemSet]. A nil Node
 // matches every item.
 type Node = expression.Node
 
@@ -46,6 +46,12 @@ type FieldEquals struct {
 	Value string
 }
 
+// ItemSet matches the items with these IDs. A mark of a client, as in "is:unread", is replaced by one before a search.
+type ItemSet struct {
+	Mark string // one of [Marks]; queries with different IDs print the same, so that the cursors of one are those of the other
+	IDs  []string
+}
+
 // A Field of an item has values that are not words.
 type Field string
 
@@ -56,7 +62,7 @@ const (
 	Language Field = "lang"  // ISO 639-1
 	Host     Field = "host"  // of the item's URL, without "www."; includes subdomains
 	Story    Field = "story" // ID of the story
-	Flag     Field = "is"    // "duplicate", "spam", or one of the item's flags
+	Flag     Field = "is"    // "duplicate", "spam", one of the item's flags, or one of [Marks]
 )
 
 // TimeRange matches if the item was published at or after From and before Until. A zero time is no bound.

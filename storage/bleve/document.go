@@ -24,6 +24,7 @@ type keywordField struct {
 
 // Keyword fields that searches, stamps or stories name. All others are only in keywordFields.
 const (
+	fieldID        = "_id" // of Bleve: the document's ID
 	fieldFlag      = "flag"
 	fieldStory     = "story"
 	fieldKind      = "kind"      // see kindOf and kindStory

@@ -81,6 +81,8 @@ func (p *planner) part(ctx context.Context, node query.Node, counts bool) (part,
 		return p.text(ctx, node, counts)
 	case query.FieldEquals:
 		return p.is(node), nil
+	case query.ItemSet:
+		return anyOf{fieldID, node.IDs}, nil
 	case query.TimeRange:
 		return betweenOf(node), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -36,6 +37,9 @@ func (x *Index) searchCached(ctx context.Context, now *searchState, q storage.Qu
 	batch, err := now.snapshot.GetInternal(batchKey)
 	if err != nil {
 		return storage.Results{}, err
+	}
+	if query.HasItemSet(q.Where) { // the key lacks its items
+		return x.search(ctx, now, q, page)
 	}
 	key := cacheKeyOf(q, page.Now, x.boosts.version())
 	if results, ok := x.cache.of(string(batch), key); ok {

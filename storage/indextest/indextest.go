@@ -61,6 +61,7 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Uns
 		{"values combine by OR, NOT and parentheses", valuesCombine},
 		{"a host query matches its subdomains", hostsAndBelow},
 		{"time bounds combine by OR, NOT and parentheses", timesCombine},
+		{"sets of items", itemSets},
 		{"flag queries admit spam, duplicates and muted items", requestedByFlag},
 		{"words of scripts without spaces are found", denseScripts},
 		{"German, French and Spanish words are found by other forms", otherLanguages},

@@ -3,6 +3,7 @@ package indextest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,28 @@ func mutedOnRequest(t *testing.T, x storage.Index) {
 	}
 	put(t, x, flagged("muted"), flagged("plain", "muted")) // with changed flags
 	wantFound(t, x, storage.Query{}, "muted", "starred")
+}
+
+// A set may change between two pages: a client opens items, which are then read.
+func itemSets(t *testing.T, x storage.Index) {
+	put(t, x, item("a", "word", ""), item("b", "word", ""), item("c", "other", ""), item("d", "word other", ""))
+	set := func(ids ...string) query.ItemSet { return query.ItemSet{Mark: "unread", IDs: ids} }
+	for _, words := range []string{"", "word"} {
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), set("a", "missing", "d"))}, "a", "d")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), set("b"))}, "b")
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), set())})
+		wantFound(t, x, storage.Query{Where: all(wordsOf(words), query.Not{Node: set("a", "c")})}, "b", "d")
+	}
+	wantFound(t, x, storage.Query{Where: query.Or{wordsOf("other"), set("a")}}, "a", "c", "d")
+	first := search(t, x, storage.Query{Where: all(wordsOf("word"), set("a", "b", "d")), Limit: 1})
+	if len(first.Hits) != 1 || first.Next == "" {
+		t.Fatalf("got %+v, want a page of one of three", first)
+	}
+	left := slices.DeleteFunc([]string{"a", "b", "d"}, func(id string) bool { return id == first.Hits[0].ID })
+	second := search(t, x, storage.Query{Where: all(wordsOf("word"), set(left...)), Limit: 1, Cursor: first.Next})
+	if len(second.Hits) != 1 || second.Hits[0].ID == first.Hits[0].ID {
+		t.Errorf("got %+v after %s, want another of %v", second.Hits, first.Hits[0].ID, left)
+	}
 }
 
 func topicsAreFound(t *testing.T, x storage.Index) {

@@ -20,6 +20,14 @@ func compare(a attribute, operator, value string) condition {
 	return condition{fmt.Sprintf(`%s %s "%s"`, a, operator, value)}
 }
 
+// among returns the condition that a document has one of the IDs.
+func among(ids []string) condition {
+	if len(ids) == 0 {
+		return never
+	}
+	return condition{fmt.Sprintf(`%s IN ["%s"]`, attrID, strings.Join(ids, `", "`))} // IDs are letters and digits
+}
+
 // never is the condition that no document satisfies: no ID contains a star.
 var never = compare(attrID, "=", "*")
 
@@ -77,6 +85,8 @@ func conditionOf(n query.Node) condition {
 		return not(conditionOf(n.Node))
 	case query.FieldEquals:
 		return is(n)
+	case query.ItemSet:
+		return among(n.IDs)
 	case query.TimeRange:
 		return published(n.From, n.Until)
 	}

@@ -46,6 +46,7 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"mesh", "/mesh"},
 		{"statistics", "/statistics"},
 		{"help", "/help"},
+		{"reference", "/docs/api"},
 		{"missing", "/no-such-page"},
 	}
 }

@@ -59,15 +59,8 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 	if err := l.checkFeed(ctx, in.Feed); err != nil {
 		return wire.ReadingPage{}, err
 	}
-	yes, no := true, false
-	q := storage.MarkQuery{Stream: storage.Stream{FeedID: in.Feed, Tag: in.Tag}, ByTime: true, Oldest: in.Oldest}
-	switch in.Show {
-	case wire.ShowStarred:
-		q.Starred = &yes
-	case wire.ShowAll:
-	default:
-		q.Read, q.From = &no, UnreadSince(l.now())
-	}
+	q := l.query(in.Show)
+	q.FeedID, q.Tag, q.ByTime, q.Oldest = in.Feed, in.Tag, true, in.Oldest
 	marked, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, in.Limit+1)
 	if err != nil {
 		return wire.ReadingPage{}, err
@@ -80,6 +73,29 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 	}
 	page.Items, err = l.describe(ctx, marked)
 	return page, err
+}
+
+// query returns the query of what a list shows.
+func (l *Lists) query(show string) (q storage.MarkQuery) {
+	yes, no := true, false
+	switch show {
+	case wire.ShowStarred:
+		q.Starred = &yes
+	case wire.ShowAll:
+	default:
+		q.Read, q.From = &no, UnreadSince(l.now())
+	}
+	return q
+}
+
+// Marked returns the IDs of the client's unread or starred items, at most limit, those seen last first.
+func (l *Lists) Marked(ctx context.Context, show string, limit int) ([]string, error) {
+	marked, err := l.store.ListMarked(ctx, access.From(ctx).ID, l.query(show), storage.MarkedItem{}, limit)
+	ids := make([]string, len(marked))
+	for n, m := range marked {
+		ids[n] = m.ItemID
+	}
+	return ids, err
 }
 
 // checkFeed returns [storage.ErrNotFound] for the ID of a feed that is not stored.

@@ -51,6 +51,39 @@ func (w *testbed) titles(t *testing.T, search string) []string {
 	return titles
 }
 
+// Marks belong to the client that searches.
+func TestSearch_ByMarks(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t)
+	w.keep(t, storage.Item{Key: "one", Title: "Gadget one"}, storage.Item{Key: "two", Title: "Gadget two"}, storage.Item{Key: "three", Title: "Gadget three", Flags: []string{"starred"}})
+	one, two := storage.ItemID(w.feed, "one"), storage.ItemID(w.feed, "two")
+	mark := func(body string) {
+		t.Helper()
+		if a := w.request(t, "POST", "/api/reading/marks", body); a.StatusCode/100 != 2 {
+			t.Fatalf("mark: got %d %s", a.StatusCode, a.body)
+		}
+	}
+	want := func(q string, titles ...string) {
+		t.Helper()
+		got := w.titles(t, "q="+url.QueryEscape(q))
+		slices.Sort(got)
+		if !slices.Equal(got, titles) {
+			t.Errorf("%s: got %q, want %q", q, got, titles)
+		}
+	}
+	want("gadget is:unread", "Gadget one", "Gadget three", "Gadget two")
+	want("gadget is:starred", "Gadget three") // by a rule
+	mark(fmt.Sprintf(`{"ids":[%q],"read":true}`, one))
+	mark(fmt.Sprintf(`{"ids":[%q],"starred":true}`, two))
+	want("gadget is:unread", "Gadget three", "Gadget two")
+	want("gadget -is:unread", "Gadget one")
+	want("gadget is:starred", "Gadget three", "Gadget two")
+	want("gadget (is:starred OR one)", "Gadget one", "Gadget three", "Gadget two")
+	if a := w.request(t, "GET", "/api/search?q="+url.QueryEscape("is:seen"), ""); a.StatusCode != 400 || !strings.Contains(a.body, "starred, unread") {
+		t.Errorf("is:seen: got %d %s, want the values", a.StatusCode, a.body)
+	}
+}
+
 func TestSearch_QueryAndParameters(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
