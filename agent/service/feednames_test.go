@@ -11,7 +11,7 @@ import (
 func TestSearch_UnmatchedFeedTitleMatchesNothing(t *testing.T) {
 	t.Parallel()
 	c := &core{Deps: Deps{Store: enginetest.Store(t)}}
-	named, err := c.namedFeeds(t.Context(), query.FieldEquals{Field: query.Feed, Value: "nothing"})
+	named, err := c.named(t.Context(), query.FieldEquals{Field: query.Feed, Value: "nothing"})
 	all := storage.Query{}
 	if none := (storage.Query{Where: named}); err != nil || none.Key() == all.Key() {
 		t.Errorf("got %q, %v, which an index that keeps answers takes for all items", named, err)

@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/secret"
+	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -69,6 +70,7 @@ type Deps struct {
 	Version      string
 	Now          func() time.Time
 	Log          *slog.Logger
+	PictureCache string // folder of cached pictures; empty: none are cached
 
 	// CompareCommand runs [compare.Worker] in a child process; nil: this program.
 	CompareCommand []string
@@ -105,6 +107,7 @@ type Service struct {
 	SavedSearches *SavedSearches
 	Spam          *Spam
 	Reading       *reading.Lists
+	Pictures      *imageproxy.Proxy
 
 	Discovery  *Discovery
 	FetchTests *FetchTests
@@ -113,6 +116,9 @@ type Service struct {
 	Retention  *Retention
 	Events     *Events
 }
+
+// maxPictureCache bounds the cached pictures, in bytes.
+const maxPictureCache = 500 << 20
 
 // New returns a service.
 func New(d Deps) *Service {
@@ -126,7 +132,11 @@ func New(d Deps) *Service {
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
-		Reading:    lists,
+		Reading: lists,
+		Pictures: imageproxy.New(imageproxy.Options{
+			Items:   func(ctx context.Context, id string) (storage.Item, error) { return storage.ItemByID(ctx, d.Store, id) },
+			Fetcher: d.Fetcher, Folder: d.PictureCache, Limit: maxPictureCache, Log: d.Log,
+		}),
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
 		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: &Events{c, status, newStreams()},

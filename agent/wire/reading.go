@@ -32,6 +32,7 @@ type ReadingItem struct {
 	FeedTitle string    `json:"feed_title"`
 	Excerpt   string    `json:"excerpt,omitempty"`
 	Language  string    `json:"language,omitempty"`
+	Picture   string    `json:"picture,omitempty" doc:"Path of its first picture on this server, made small."`
 	Seen      time.Time `json:"first_seen"`
 	Published time.Time `json:"published,omitzero" doc:"Absent if the feed states no usable date."`
 	Time      time.Time `json:"time" doc:"When it was published, or first seen if that was earlier: its place in the list. A year before it was seen if its age is unknown."`

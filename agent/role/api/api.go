@@ -4,6 +4,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,7 +38,8 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
 		Token:   string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
-		Unique: env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,
+		PictureCache: filepath.Join(env.Config.Data, "pictures"),
+		Unique:       env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,
 	})
 	defer answers.Close()
 	server := rest.New(answers, rest.Options{

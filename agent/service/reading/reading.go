@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -146,6 +147,9 @@ func (l *Lists) describe(ctx context.Context, marked []storage.MarkedItem) ([]wi
 		out := wire.ReadingItem{
 			ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: feeds.names[i.FeedID], Excerpt: i.Excerpt, Language: i.Language,
 			Seen: i.FirstSeen, Time: i.Time(), Read: m.Read || m.FirstSeen.Before(since), Starred: m.Starred,
+		}
+		if len(i.Images) > 0 {
+			out.Picture = imageproxy.Path(i.ID, i.Images[0], imageproxy.Small)
 		}
 		if i.Assumed == "" {
 			out.Published = i.Published

@@ -63,12 +63,12 @@ type (
 
 // The content security policy of pages. Only the console's own scripts run, and they create HTML only through
 // the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
-// pages of items may load images, from any host.
+// pages of items may load images, from this server.
 const (
 	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "
 	pagePolicy = basePolicy + "img-src 'none'"
-	itemPolicy = basePolicy + "img-src https: http:"
+	itemPolicy = basePolicy + "img-src 'self'"
 )
 
 // eventsPath is the suffix of paths of event streams, which have no timeout.

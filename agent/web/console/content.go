@@ -2,13 +2,16 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"html/template"
+	"net/http"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"feedmesh/agent/service/imageproxy"
 	"feedmesh/storage"
 )
 
@@ -22,9 +25,9 @@ var loadingElements = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track,
 
 // content returns an item's HTML for embedding in a page. Ingest has sanitized it (package classify/text):
 // only listed elements and attributes remain, without scripts and styles. Parsing and rendering it again
-// closes all elements, so it cannot break out of its container. Images become links, so that the publisher
-// cannot track readers.
-func content(clean string) template.HTML {
+// closes all elements, so it cannot break out of its container. Images for which picture returns a path are loaded from
+// there; others, and all other resources, become links, so that the publisher cannot track readers.
+func content(clean string, picture func(address string) (path string, shown bool)) template.HTML {
 	around := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := html.ParseFragment(strings.NewReader(clean), around)
 	if err != nil {
@@ -39,7 +42,15 @@ func content(clean string) template.HTML {
 			n.DataAtom, n.Data = level, level.String()
 		}
 		if slices.Contains(loadingElements, n.DataAtom) && n.Type == html.ElementNode {
-			replaceWithLink(n)
+			path, shown := "", false
+			if n.DataAtom == atom.Img || n.DataAtom == atom.Image {
+				path, shown = picture(attribute(n, "src"))
+			}
+			if shown {
+				showFrom(n, path)
+			} else {
+				replaceWithLink(n, path)
+			}
 		}
 	}
 	var b strings.Builder
@@ -51,9 +62,20 @@ func content(clean string) template.HTML {
 	return template.HTML(b.String())
 }
 
+// showFrom makes an image load from a path, once it is in view.
+func showFrom(n *html.Node, path string) {
+	n.DataAtom, n.Data = atom.Img, "img"
+	n.Attr = []html.Attribute{
+		{Key: "src", Val: path}, {Key: "alt", Val: attribute(n, "alt")}, {Key: "title", Val: attribute(n, "title")}, {Key: "loading", Val: "lazy"}, {Key: "decoding", Val: "async"},
+	}
+	if n.Attr[2].Val == "" {
+		n.Attr = slices.Delete(n.Attr, 2, 3)
+	}
+}
+
 // replaceWithLink replaces an element that loads a resource with a link to it, placed after any enclosing
-// link. The script item.js replaces links of images with the image on request.
-func replaceWithLink(n *html.Node) {
+// link. A script replaces links of images that have a path with the image on request.
+func replaceWithLink(n *html.Node, path string) {
 	place := n
 	for up := n.Parent; up != nil; up = up.Parent {
 		if up.DataAtom == atom.A {
@@ -66,7 +88,10 @@ func replaceWithLink(n *html.Node) {
 		}}
 		words := cmp.Or(attribute(n, "alt"), host(address))
 		if n.DataAtom == atom.Img || n.DataAtom == atom.Image {
-			link.Attr = append(link.Attr, html.Attribute{Key: "class", Val: "picture"}, html.Attribute{Key: "data-picture", Val: attribute(n, "alt")})
+			link.Attr = append(link.Attr, html.Attribute{Key: "class", Val: "picture"})
+			if path != "" {
+				link.Attr = append(link.Attr, html.Attribute{Key: "data-picture", Val: path}, html.Attribute{Key: "data-alt", Val: attribute(n, "alt")})
+			}
 			words = "Picture: " + words
 		}
 		link.AppendChild(&html.Node{Type: html.TextNode, Data: words})
@@ -100,4 +125,72 @@ func textOf(n *html.Node) string {
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// pictureCookie is the cookie with which pictures a reader chose to see.
+const pictureCookie = "pictures"
+
+// Which pictures are shown; the first is the default.
+const (
+	allPictures   = "all"
+	smallPictures = "small"
+	noPictures    = "none"
+)
+
+var pictureChoices = []string{allPictures, smallPictures, noPictures}
+
+// pictureChoice returns which pictures the reader chose to see.
+func pictureChoice(r *http.Request) string {
+	if c, err := r.Cookie(pictureCookie); err == nil && slices.Contains(pictureChoices, c.Value) {
+		return c.Value
+	}
+	return allPictures
+}
+
+// choosePictures keeps the reader's choice for a year.
+func (c readingPages) choosePictures(w http.ResponseWriter, r *http.Request) {
+	if choice := formValue(w, r, "pictures"); slices.Contains(pictureChoices, choice) {
+		http.SetCookie(w, &http.Cookie{Name: pictureCookie, Value: choice, Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	}
+	http.Redirect(w, r, backTo(formValue(w, r, "back")), http.StatusSeeOther)
+}
+
+// picturesOf returns the function by which the text of an item shows its pictures.
+func picturesOf(item storage.Item, choice string) func(address string) (path string, shown bool) {
+	size := imageproxy.Large
+	if choice == smallPictures {
+		size = imageproxy.Small
+	}
+	return func(address string) (string, bool) {
+		if !slices.Contains(item.Images, address) {
+			return "", false
+		}
+		return imageproxy.Path(item.ID, address, size), choice != noPictures
+	}
+}
+
+// picturePolicy is the content security policy of a picture that is opened as a page.
+const picturePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+// picture sends a picture of an item. Its path is that of the address at the publisher, so browsers need not request it
+// again.
+func (c itemPages) picture(w http.ResponseWriter, r *http.Request) {
+	shown, err := c.Pictures.Of(r.Context(), r.PathValue("id"), r.PathValue("name"), imageproxy.Size(r.PathValue("size")))
+	h := w.Header()
+	h.Set("Content-Security-Policy", picturePolicy)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		http.Error(w, "There is no such picture.", http.StatusNotFound)
+		return
+	case errors.Is(err, imageproxy.ErrNoPicture):
+		h.Set("Cache-Control", "private, max-age=600")
+		http.Error(w, "The publisher's server sends no picture that can be shown.", http.StatusBadGateway)
+		return
+	case err != nil:
+		http.Error(w, "The picture is not available at the moment.", http.StatusServiceUnavailable)
+		return
+	}
+	h.Set("Content-Type", shown.Type)
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	w.Write(shown.Content)
 }

@@ -16,6 +16,7 @@ import (
 
 func (c itemPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/items/{id}", c.item)
+	mux.HandleFunc("GET /items/{id}/pictures/{name}/{size}", c.picture)
 	mux.HandleFunc("POST /items/{id}/spam", c.markSpam)
 	mux.HandleFunc("POST /items/{id}/differ", c.differ)
 	mux.HandleFunc("POST /items/{id}/labels", c.label)
@@ -143,7 +144,7 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	main := c.view(item)
+	main := c.view(item, pictureChoice(r))
 	main.addRelated(same, related, c.Now())
 	// Without the index the page has no similar items.
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: id, Limit: maxSimilar}); err == nil {
@@ -206,7 +207,7 @@ func (c itemPages) noItem(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (c itemPages) view(item wire.ItemView) itemPage {
+func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 	now := c.Now()
 	p := itemPage{
 		URL:         itemURL(item.ID),
@@ -217,7 +218,7 @@ func (c itemPages) view(item wire.ItemView) itemPage {
 		Author:      item.Author,
 		Original:    storage.WebURL(item.URL),
 		Host:        host(item.URL),
-		Content:     content(item.HTML),
+		Content:     content(item.HTML, picturesOf(item.Item, pictures)),
 		Excerpt:     item.Excerpt,
 		Published:   newTimestamp(statedOrSeen(item.Item), now),
 		Assumed:     assumption(item.Item),

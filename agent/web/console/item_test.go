@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/service/imageproxy"
 	"feedmesh/storage"
 )
 
@@ -112,26 +113,48 @@ func TestContent_StaysInContainer(t *testing.T) {
 }
 
 func TestContent_LoadsNoResources(t *testing.T) {
+	known := func(address string) (string, bool) {
+		if address != "https://a.example/i.png" {
+			return "", false
+		}
+		return "/here", false
+	}
+	const rel = `rel="noopener noreferrer nofollow"`
 	for clean, want := range map[string]string{
-		`<p>a <img src="https://a.example/i.png" alt="A &quot;cat&quot;"> b</p>`: `<p>a <a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="A &#34;cat&#34;">Picture: A &#34;cat&#34;</a> b</p>`,
-		`<img src="https://a.example/i.png">`:                                    `<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="">Picture: a.example</a>`,
+		`<p>a <img src="https://a.example/i.png" alt="A &quot;cat&quot;"> b</p>`: `<p>a <a href="https://a.example/i.png" ` + rel + ` class="picture" data-picture="/here" data-alt="A &#34;cat&#34;">Picture: A &#34;cat&#34;</a> b</p>`,
+		`<img src="https://a.example/other.png">`:                                `<a href="https://a.example/other.png" ` + rel + ` class="picture">Picture: a.example</a>`,
 		`<a href="https://b.example/x"><b><img src="https://a.example/i.png" alt="i"></b></a>.`: `<a href="https://b.example/x"><b></b>b.example</a>` +
-			`<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="i">Picture: i</a>.`,
+			`<a href="https://a.example/i.png" ` + rel + ` class="picture" data-picture="/here" data-alt="i">Picture: i</a>.`,
 		`<a href="https://b.example/x">b<img src="data:image/png;base64,AA"></a>`: `<a href="https://b.example/x">b</a>`,
 		`<img src="javascript:alert(1)" srcset="https://a.example/2.png 2x">`:     ``,
-		`<video src="https://a.example/v.mp4" autoplay></video>`:                  `<a href="https://a.example/v.mp4" rel="noopener noreferrer nofollow">a.example</a>`,
+		`<video src="https://a.example/v.mp4" autoplay></video>`:                  `<a href="https://a.example/v.mp4" ` + rel + `>a.example</a>`,
 		`<picture><source srcset="https://a.example/2.png"><img src="https://a.example/i.png" alt=""></picture>`: `<picture>` +
-			`<a href="https://a.example/i.png" rel="noopener noreferrer nofollow" class="picture" data-picture="">Picture: a.example</a></picture>`,
-		`<iframe src="https://video.example/1"></iframe>`: `<a href="https://video.example/1" rel="noopener noreferrer nofollow">video.example</a>`,
+			`<a href="https://a.example/i.png" ` + rel + ` class="picture" data-picture="/here" data-alt="">Picture: a.example</a></picture>`,
+		`<iframe src="https://video.example/1"></iframe>`: `<a href="https://video.example/1" ` + rel + `>video.example</a>`,
 	} {
-		if got := string(content(clean)); got != want {
+		if got := string(content(clean, known)); got != want {
 			t.Errorf("%s became\n%s, want\n%s", clean, got, want)
 		}
 	}
 }
 
+// Images of the item load from this server, without what the publisher added to them.
+func TestContent_ShowsPicturesFromHere(t *testing.T) {
+	item := storage.Item{ID: "x", Images: []string{"https://a.example/i.png"}}
+	const clean = `<a href="https://b.example/"><img src="https://a.example/i.png" srcset="https://a.example/2.png 2x" width="9000" alt="A" title="T"></a><img src="https://a.example/other.png">`
+	path := imageproxy.Path("x", item.Images[0], imageproxy.Small)
+	want := `<a href="https://b.example/"><img src="` + path + `" alt="A" title="T" loading="lazy" decoding="async"/></a>` +
+		`<a href="https://a.example/other.png" rel="noopener noreferrer nofollow" class="picture">Picture: a.example</a>`
+	if got := string(content(clean, picturesOf(item, smallPictures))); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	if got := string(content(clean, picturesOf(item, noPictures))); strings.Contains(got, "<img") || !strings.Contains(got, `data-picture="`+imageproxy.Path("x", item.Images[0], imageproxy.Large)) {
+		t.Errorf("without pictures: got\n%s, want links", got)
+	}
+}
+
 func TestContent_DeepNestingShownAsSource(t *testing.T) {
-	got := string(content(strings.Repeat("<div>", 2000) + "deep"))
+	got := string(content(strings.Repeat("<div>", 2000)+"deep", picturesOf(storage.Item{}, allPictures)))
 	if !strings.HasPrefix(got, "<pre>&lt;div&gt;") || !strings.HasSuffix(got, "deep</pre>") {
 		t.Errorf("got %.40q", got)
 	}

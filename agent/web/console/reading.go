@@ -22,6 +22,7 @@ func (c readingPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(readPath, c.list)
 	mux.HandleFunc("POST "+readPath+"/marks", c.mark)
 	mux.HandleFunc("POST "+readPath+"/all", c.markAll)
+	mux.HandleFunc("POST "+readPath+"/pictures", c.choosePictures)
 }
 
 // A readingState is the state of the reading page: the URL parameters that differ from their defaults.
@@ -32,6 +33,7 @@ var readingParams = []param{
 	{name: "tag", max: 200},
 	{name: "show", max: 8, values: []string{wire.ShowUnread, wire.ShowAll, wire.ShowStarred}, initial: wire.ShowUnread},
 	{name: "sort", max: 8, values: []string{"newest", "oldest"}, initial: "newest"},
+	{name: "layout", max: 8, values: []string{"list", "cards"}, initial: "list"},
 	{name: "cursor", max: 100},
 	{name: "open", max: maxID}, // ID of the item that is shown beside the list
 }
@@ -52,18 +54,21 @@ func (s readingState) URL() string { return addressOf(readPath, s) }
 // A readingPage shows items to read, the folders, and one item.
 type readingPage struct {
 	pager
-	Heading string
-	Shows   []choice // unread, all, starred
-	Sort    choice   // the other order
-	Folders []choice
-	Feeds   []choice
-	Rows    []readingRow
-	Empty   string // why there are no rows
-	Open    *openItem
-	Stream  wire.ReadStream // what "mark all as read" marks
-	Until   string
-	Back    string // URL of this page, for forms
-	Marked  *markedRead
+	Heading  string
+	Shows    []choice // unread, all, starred
+	Sort     choice   // the other order
+	Layout   choice   // the other layout
+	Cards    bool
+	Folders  []choice
+	Feeds    []choice
+	Rows     []readingRow
+	Empty    string // why there are no rows
+	Open     *openItem
+	Stream   wire.ReadStream // what "mark all as read" marks
+	Until    string
+	Back     string   // URL of this page, for forms
+	Pictures []choice // which pictures are shown; Key is the value
+	Marked   *markedRead
 }
 
 // A readingRow is an item of the list.
@@ -73,6 +78,7 @@ type readingRow struct {
 	At                   *timestamp
 	Age                  string // short
 	Read, Starred        bool
+	Excerpt, Picture     string // of a card
 	Open                 bool
 }
 
@@ -114,6 +120,7 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 	now := c.Now()
 	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
 	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"]}
+	main.addLayout(s, pictureChoice(r))
 	part := r.Header.Get(partHeader)
 	// The item first, so that the numbers of unread items are without it. Other parts of its page do not open it.
 	if id := s["open"]; id != "" && (part == "" || part == articlePart) {
@@ -192,7 +199,11 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 		list.Items = withOpen(list.Items, main.Open.listed, q.Oldest)
 	}
 	for _, i := range list.Items {
-		main.Rows = append(main.Rows, s.row(i, now))
+		row := s.row(i, now)
+		if main.Cards {
+			row.addCard(i, pictureChoice(r))
+		}
+		main.Rows = append(main.Rows, row)
 	}
 	if s["cursor"] != "" {
 		main.First = s.with("cursor", "", "open", "").URL()
@@ -239,7 +250,7 @@ func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
 
 // addFolders adds the links to lists with their numbers of unread items.
 func (p *readingPage) addFolders(f wire.Folders, s readingState) {
-	base := readingState{"sort": s["sort"]}
+	base := readingState{"sort": s["sort"], "layout": s["layout"]}
 	all := s["feed"] == "" && s["tag"] == ""
 	p.Heading = "All feeds"
 	p.Folders = []choice{{Label: "All feeds", URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
@@ -274,6 +285,27 @@ func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
 	}
 }
 
+// addLayout adds how the list is shown, and the links and forms that change it.
+func (p *readingPage) addLayout(s readingState, pictures string) {
+	p.Cards = s["layout"] == "cards"
+	p.Layout = choice{Label: "Cards", URL: s.with("layout", "cards", "open", "").URL()}
+	if p.Cards {
+		p.Layout = choice{Label: "List", URL: s.with("layout", "", "open", "").URL()}
+	}
+	for _, c := range []choice{{Label: "All", Key: allPictures}, {Label: "Small", Key: smallPictures}, {Label: "None", Key: noPictures}} {
+		c.Active = c.Key == pictures
+		p.Pictures = append(p.Pictures, c)
+	}
+}
+
+// addCard adds what a card shows beside the title.
+func (row *readingRow) addCard(i wire.ReadingItem, pictures string) {
+	row.Excerpt = i.Excerpt
+	if pictures != noPictures {
+		row.Picture = i.Picture
+	}
+}
+
 // shortAge formats a time span for a narrow column: "5 min", "3 h", "2 d".
 func shortAge(d time.Duration) string {
 	switch hours := d.Hours(); {
@@ -304,10 +336,10 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 		return nil, storage.ErrNotFound
 	}
 	o := &openItem{
-		itemPage: itemPages(c).view(view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
+		itemPage: itemPages(c).view(view, pictureChoice(r)), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
 		Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
 	}
-	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"]}.URL()
+	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"], "layout": s["layout"]}.URL()
 	if purpose := r.Header.Get("Sec-Purpose"); marked[0].Read || strings.HasPrefix(purpose, "prefetch") {
 		o.Read = marked[0].Read
 		return o, nil

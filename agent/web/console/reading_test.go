@@ -2,11 +2,13 @@ package console
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"feedmesh/agent/service/imageproxy"
 	"feedmesh/storage"
 )
 
@@ -66,6 +68,52 @@ func TestReading_OpeningMarksAsRead(t *testing.T) {
 	}
 	if got, want := rowsOf(body(t, serve(s, "GET", "/read?show=all&sort=oldest&tag=News&feed=f"))), "unread Title 0, read Title 1, unread Title 2"; got != want {
 		t.Errorf("all: got %s, want %s", got, want)
+	}
+}
+
+func TestReading_CardsWithPictures(t *testing.T) {
+	s := newReading(t)
+	const address = "https://f.example/i.png"
+	s.items(t, "f", storage.Item{ID: "i9", Title: "Title 9", HTML: `<p><img src="` + address + `"></p>`, Excerpt: "Excerpt 9", Images: []string{address}, Published: noon, FirstSeen: noon})
+	small := `<img src="` + imageproxy.Path("i9", address, imageproxy.Small) + `" alt="" loading="lazy"`
+	page := func(path, pictures string) string {
+		r := httptest.NewRequest("GET", path, nil)
+		if pictures != "" {
+			r.AddCookie(&http.Cookie{Name: pictureCookie, Value: pictures})
+		}
+		return body(t, s.answer(r))
+	}
+	if list := page("/read", ""); strings.Contains(list, small) || strings.Contains(list, "Excerpt 9") {
+		t.Error("the list has pictures or excerpts")
+	}
+	for pictures, want := range map[string]bool{"": true, "all": true, "small": true, "none": false, "unknown": true} {
+		cards := page("/read?layout=cards&show=all", pictures)
+		if !strings.Contains(cards, "Excerpt 9") || strings.Contains(cards, small) != want {
+			t.Errorf("cards with pictures %q: want pictures: %v, and excerpts", pictures, want)
+		}
+		if got := strings.Contains(page("/read?open=i9", pictures), "<img src=\"/items/i9/pictures/"); got != want {
+			t.Errorf("an item with pictures %q shows them: %v, want %v", pictures, got, want)
+		}
+	}
+	submitAll(t, s, []submission{
+		{"/read/pictures", "pictures=none&back=/read%3Flayout%3Dcards", 303, "/read?layout=cards"},
+		{"/read/pictures", "pictures=wrong&back=https://evil.example/", 303, "/read"},
+	})
+}
+
+// A picture that can't be fetched is an error, and never something else of its publisher.
+func TestPicture_OfItemsOnly(t *testing.T) {
+	s := newReading(t)
+	s.items(t, "f", storage.Item{ID: "i9", Title: "Title 9", Images: []string{"http://10.0.0.1/i.png"}, Published: noon, FirstSeen: noon})
+	for path, status := range map[string]int{
+		imageproxy.Path("i9", "http://10.0.0.1/i.png", imageproxy.Small): 502, // a private address
+		imageproxy.Path("i9", "http://10.0.0.2/i.png", imageproxy.Small): 404,
+		imageproxy.Path("missing", "http://10.0.0.1/i.png", "small"):     404,
+		imageproxy.Path("i9", "http://10.0.0.1/i.png", "huge"):           404,
+	} {
+		if w := serve(s, "GET", path); w.StatusCode != status || w.Header.Get("Content-Security-Policy") != picturePolicy {
+			t.Errorf("%s: got %d %v, want %d", path, w.StatusCode, w.Header, status)
+		}
 	}
 }
 

@@ -150,10 +150,9 @@ if (keySwitch) showKeys();
 
 function showPicture(link) {
   const picture = document.createElement("img");
-  picture.alt = link.dataset.picture;
-  picture.referrerPolicy = "no-referrer";
+  picture.alt = link.dataset.alt;
   picture.decoding = "async";
-  picture.src = link.href;
+  picture.src = link.dataset.picture;
   picture.addEventListener("error", () => picture.replaceWith(link));
   link.replaceWith(picture);
 }

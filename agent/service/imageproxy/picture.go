@@ -1,0 +1,199 @@
+// Package imageproxy serves the pictures of items in place of their publishers, so that a reader's browser requests nothing
+// from other hosts. It fetches them when they are requested, makes them smaller, and caches them in a folder. Only the
+// addresses of stored items are fetched, so that it is no open proxy.
+package imageproxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/storage"
+)
+
+// A Size is the maximum size of a picture.
+type Size string
+
+// The sizes. A picture is never enlarged.
+const (
+	Small Size = "small" // for lists
+	Large Size = "large" // for the text of an item
+)
+
+// widths are the maximum widths of the sizes, in pixels. Heights are at most twice as large.
+var widths = map[Size]int{Small: 320, Large: 1280}
+
+// ErrNoPicture reports an address without a picture that can be shown.
+var ErrNoPicture = errors.New("no picture that can be shown")
+
+const (
+	fetchTimeout = 20 * time.Second
+	maxFetches   = 4                // concurrent ones
+	failureAge   = 10 * time.Minute // so long a failed picture is not requested again
+	maxFailures  = 10_000           // that are recorded
+)
+
+// A Picture is a picture in the format of a media type, image/jpeg or image/png.
+type Picture struct {
+	Type    string
+	Content []byte
+}
+
+// A Fetcher fetches documents, as [fetch.Client] does.
+type Fetcher interface {
+	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
+}
+
+// Options are the dependencies of a [Proxy].
+type Options struct {
+	Items   func(ctx context.Context, id string) (storage.Item, error)
+	Fetcher Fetcher
+	Folder  string // of the cache; empty: nothing is cached
+	Limit   int64  // of the cache, in bytes
+	Log     *slog.Logger
+}
+
+// A Proxy serves the pictures of items. Its methods may be called concurrently.
+type Proxy struct {
+	Options
+	cache   *cache
+	fetches chan struct{} // semaphore
+	decodes chan struct{} // semaphore: a decoded picture takes much memory
+	flight  singleflight.Group
+
+	mu     sync.Mutex
+	failed map[string]time.Time // by key
+}
+
+// New returns a proxy. An unusable folder is logged; then nothing is cached.
+func New(o Options) *Proxy {
+	return &Proxy{
+		Options: o, cache: openCache(o.Folder, o.Limit, o.Log),
+		fetches: make(chan struct{}, maxFetches), decodes: make(chan struct{}, 1), failed: map[string]time.Time{},
+	}
+}
+
+// Path returns the path of a picture of an item, given its address at the publisher.
+func Path(itemID, address string, size Size) string {
+	return "/items/" + itemID + "/pictures/" + nameOf(address) + "/" + string(size)
+}
+
+// nameOf returns the name of an address in paths.
+func nameOf(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return hex.EncodeToString(sum[:10])
+}
+
+// Of returns a picture of a stored item by its name in [Path]. The error is [storage.ErrNotFound] if the item has no such
+// picture, or [ErrNoPicture] if it can't be fetched or is none.
+func (p *Proxy) Of(ctx context.Context, itemID, name string, size Size) (Picture, error) {
+	if widths[size] == 0 {
+		return Picture{}, storage.ErrNotFound
+	}
+	item, err := p.Items(ctx, itemID)
+	if err != nil {
+		return Picture{}, err
+	}
+	for _, address := range item.Images {
+		if nameOf(address) == name {
+			return p.get(ctx, address, size)
+		}
+	}
+	return Picture{}, storage.ErrNotFound
+}
+
+// get returns the picture of an address. Concurrent calls share a fetch, which goes on if the caller leaves.
+func (p *Proxy) get(ctx context.Context, address string, size Size) (Picture, error) {
+	key := nameOf(address + " " + string(size))
+	if cached, is := p.cache.get(key); is {
+		return cached, nil
+	}
+	if p.failedLately(key) {
+		return Picture{}, ErrNoPicture
+	}
+	done := p.flight.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+		defer cancel()
+		made, err := p.make(ctx, address, widths[size])
+		if err != nil {
+			p.fail(key)
+			p.Log.Debug("picture not shown", "url", address, "err", err)
+			return Picture{}, fmt.Errorf("%w: %w", ErrNoPicture, err)
+		}
+		p.cache.put(key, made)
+		return made, nil
+	})
+	select {
+	case r := <-done:
+		return r.Val.(Picture), r.Err
+	case <-ctx.Done():
+		return Picture{}, ctx.Err()
+	}
+}
+
+// make fetches a picture and makes it small enough.
+func (p *Proxy) make(ctx context.Context, address string, width int) (Picture, error) {
+	plain, err := p.fetch(ctx, address)
+	if err != nil {
+		return Picture{}, err
+	}
+	if err := acquire(ctx, p.decodes); err != nil {
+		return Picture{}, err
+	}
+	defer release(p.decodes)
+	return reduce(plain, width)
+}
+
+func (p *Proxy) fetch(ctx context.Context, address string) ([]byte, error) {
+	if err := acquire(ctx, p.fetches); err != nil {
+		return nil, err
+	}
+	defer release(p.fetches)
+	d, err := p.Fetcher.Fetch(ctx, fetch.Request{URL: address, Close: true}, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var plain bytes.Buffer
+	if err := fetch.DecompressTo(&plain, d.Body, d.Size); err != nil {
+		return nil, err
+	}
+	return plain.Bytes(), nil
+}
+
+func acquire(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func release(slots chan struct{}) { <-slots }
+
+// failedLately reports whether a picture failed within failureAge.
+func (p *Proxy) failedLately(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, is := p.failed[key]
+	return is && time.Since(at) < failureAge
+}
+
+// fail records a failure. A full record is cleared.
+func (p *Proxy) fail(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.failed) >= maxFailures {
+		clear(p.failed)
+	}
+	p.failed[key] = time.Now()
+}
