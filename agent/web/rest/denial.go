@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,10 +35,18 @@ func deny(status int, why string) http.Handler { return &denial{status: status, 
 // otherSite rejects a request of another site's page.
 var otherSite = deny(http.StatusForbidden, "the request comes from a page of another site")
 
-// unauthorized rejects a missing or wrong token.
-func unauthorized() *denial {
+// scriptHeaders are headers of requests that the console's scripts and its service worker send.
+var scriptHeaders = []string{"Feedmesh-Part", "Service-Worker-Navigation-Preload"}
+
+// unauthorized rejects a missing or wrong token. Browsers show a login for the scheme Basic and wait for it; scripts
+// get the response at once, and leave the login to the browser's own request of a page.
+func unauthorized(r *http.Request) *denial {
+	challenge := `Basic realm="feedmesh", charset="UTF-8"`
+	if slices.ContainsFunc(scriptHeaders, func(name string) bool { return r.Header.Get(name) != "" }) {
+		challenge = `Bearer realm="feedmesh"`
+	}
 	return &denial{status: http.StatusUnauthorized, detail: "a token is required: send Authorization: Bearer TOKEN, or the token as the password of any user",
-		header: http.Header{"Www-Authenticate": {`Basic realm="feedmesh", charset="UTF-8"`}}}
+		header: http.Header{"Www-Authenticate": {challenge}}}
 }
 
 // untrusted rejects a forwarded request for an error of [access.Proxies.Resolve].

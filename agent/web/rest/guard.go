@@ -107,7 +107,7 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 	case decided:
 		return client, r, nil
 	case !shown:
-		return client, r, unauthorized()
+		return client, r, unauthorized(r)
 	}
 	client, denied := g.checkToken(r, secret)
 	if denied == nil && inAddress && client.May(access.Read) {
@@ -124,7 +124,7 @@ func (g *guard) checkToken(r *http.Request, secret string) (access.Client, *deni
 	case errors.As(err, &guess):
 		return client, tooManyRequests("too many wrong tokens came from this address", guess.Wait)
 	case errors.Is(err, access.ErrInvalidToken):
-		return client, unauthorized()
+		return client, unauthorized(r)
 	case err != nil:
 		return client, &denial{status: http.StatusServiceUnavailable, detail: "the tokens can't be read: " + err.Error()}
 	}

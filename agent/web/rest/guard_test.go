@@ -128,3 +128,17 @@ func TestGuard_SecurityHeaders(t *testing.T) {
 		}
 	}
 }
+
+// Browsers wait for a login where the challenge is Basic, and a service worker with them.
+func TestGuard_ScriptsGetNoLogin(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t, func(d *setup) { d.Token = "s3cret" })
+	for header, scheme := range map[string]string{"Accept": "Basic", "Feedmesh-Part": "Bearer", "Service-Worker-Navigation-Preload": "Bearer"} {
+		for _, token := range []string{"", "Bearer wrong"} {
+			a := w.request(t, "GET", "/read", "", header, "true", "Authorization", token)
+			if got, _, _ := strings.Cut(a.Header.Get("WWW-Authenticate"), " "); a.StatusCode != 401 || got != scheme {
+				t.Errorf("%s, token %q: got status %d, scheme %q, want 401 and %s", header, token, a.StatusCode, got, scheme)
+			}
+		}
+	}
+}
