@@ -87,6 +87,7 @@ type ReadStream struct {
 	Feed  string    `json:"feed,omitempty" maxLength:"64" doc:"ID of a feed."`
 	Tag   string    `json:"tag,omitempty" maxLength:"200" doc:"A tag of feeds. Without feed and tag: all feeds."`
 	Until time.Time `json:"until,omitzero" doc:"Only items first seen at or before this time; by default all."`
+	Older time.Time `json:"older,omitzero" doc:"Only items whose place in a list, time, is at or before this one; by default all."`
 }
 
 // A MarkAllReadRequest marks many items as read.

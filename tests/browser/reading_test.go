@@ -150,3 +150,62 @@ func TestReading_ByTouch(t *testing.T) {
 	b.run(`document.querySelector("#close").click()`)
 	b.until("the list is back", `document.querySelector("#rows").offsetParent !== null && document.querySelector("#rows li").classList.contains("read")`)
 }
+
+// A marks the items above, B the older ones, N opens the next feed with unread items.
+func TestReading_MarkSeveralByKeys(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	b := open(t)
+	b.visit("/read")
+	total := w.unread(t)
+	b.until("all unread items are listed", `document.querySelectorAll("#rows li.unread").length > 3`)
+	b.types("nnn") // to the third item, without opening it
+	b.types("A")
+	b.until("A marks the item and those above as read", `[...document.querySelectorAll("#rows li")].every((row, n) => row.classList.contains(n < 3 ? "read" : "unread"))`)
+	b.until("it can be undone", `document.querySelector("#undo button")?.textContent === "Undo"`)
+	if got := w.unread(t); got != total-3 {
+		t.Errorf("got %d unread items after A, want %d", got, total-3)
+	}
+	b.run(`document.querySelector("#undo button").click()`)
+	b.until("Undo marks them as unread", `document.querySelectorAll("#rows li.read").length === 0`)
+
+	b.types("N")
+	b.until("N opens the list of a feed", `new URLSearchParams(location.search).has("feed") && document.querySelector("#rows li") !== null`)
+	first := evaluate[string](b, `location.search`)
+	b.types("N")
+	b.until("N opens the list of the next feed", `new URLSearchParams(location.search).has("feed") && location.search !== `+quote(first))
+
+	b.visit("/read")
+	older := evaluate[int64](b, `[...document.querySelectorAll("#rows li")].filter((row) => row.dataset.until <= document.querySelectorAll("#rows li")[2].dataset.until).length`)
+	b.types("nnn")
+	b.types("B")
+	b.until("B marks the item and all older ones as read", `document.querySelector("#undo button")?.textContent === "Undo"`)
+	if got, want := w.unread(t), total-older; got != want {
+		t.Errorf("got %d unread items after B, want %d", got, want)
+	}
+}
+
+// Items are marked as read by scrolling only where the reader has switched it on.
+func TestReading_MarkByScrolling(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	total := w.unread(t)
+	b := open(t)
+	b.do(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile))
+	b.visit("/read")
+	b.until("it is off", `document.querySelector("#scroll-read").getAttribute("aria-pressed") === "false"`)
+	b.click("#scroll-read")
+	b.until("it is on", `document.querySelector("#scroll-read").getAttribute("aria-pressed") === "true"`)
+	// A row counts once it was visible.
+	evaluate[bool](b, `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))`)
+	b.run(`scrollTo(0, document.querySelectorAll("#rows li")[2].getBoundingClientRect().top + 5)`)
+	b.until("the items above are read", `document.querySelectorAll("#rows li.read").length >= 2 && document.querySelectorAll("#rows li")[0].classList.contains("read")`)
+	b.until("it can be undone", `document.querySelector("#undo button")?.textContent === "Undo"`)
+	if got := w.unread(t); got == total {
+		t.Error("no item is read")
+	}
+	b.run(`document.querySelector("#undo button").click()`)
+	b.until("Undo marks them as unread", `document.querySelectorAll("#rows li.read").length === 0`)
+	b.visit("/read")
+	b.until("it is remembered", `document.querySelector("#scroll-read").getAttribute("aria-pressed") === "true"`)
+}

@@ -23,6 +23,8 @@ type tab struct {
 	ctx  context.Context
 	base string // base URL of the console
 
+	workerCtx context.Context // of the page's service worker, once a test has attached to it
+
 	mu       sync.Mutex
 	faults   []string
 	expected string // the browser's expected message for an error page

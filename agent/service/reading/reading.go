@@ -206,6 +206,9 @@ func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.M
 	if err := l.checkFeed(ctx, in.Body.Feed); err != nil {
 		return wire.MarkedRead{}, err
 	}
+	if !in.Body.Older.IsZero() {
+		return l.markOlder(ctx, in.Body)
+	}
 	now := l.now()
 	until := in.Body.Until
 	if until.IsZero() || until.After(now) {
@@ -224,6 +227,33 @@ func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.M
 	}
 	return result, l.MarkStream(ctx, stream, until)
 }
+
+// markOlder marks the items of a stream as read whose time is at or before Older.
+func (l *Lists) markOlder(ctx context.Context, in wire.ReadStream) (wire.MarkedRead, error) {
+	q, read := l.query(wire.ShowUnread), true
+	q.FeedID, q.Tag, q.ByTime = in.Feed, in.Tag, true
+	result := wire.MarkedRead{IDs: []string{}}
+	for after := (storage.MarkedItem{ItemID: lastID, Time: in.Older}); ; {
+		unread, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, maxUndo)
+		if err != nil || len(unread) == 0 {
+			return result, err
+		}
+		ids := make([]string, len(unread))
+		for n, m := range unread {
+			ids[n] = m.ItemID
+		}
+		if err := l.Mark(ctx, storage.MarkChange{Read: &read}, ids...); err != nil {
+			return result, err
+		}
+		if result.More = len(result.IDs) > 0; !result.More {
+			result.IDs = ids
+		}
+		after = unread[len(unread)-1]
+	}
+}
+
+// lastID sorts after the IDs of all items.
+const lastID = "{"
 
 // MarkStream marks all items of a stream first seen at or before until as read.
 func (l *Lists) MarkStream(ctx context.Context, stream storage.Stream, until time.Time) error {

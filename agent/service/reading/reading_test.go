@@ -223,6 +223,28 @@ func TestMark_PublishedToTheClient(t *testing.T) {
 	want(t, "starred", f.ids(t, f.ann, wire.ReadingQuery{Show: wire.ShowStarred}))
 }
 
+// "Older" is by the order of the list, not by arrival; more items than can be undone are marked too.
+func TestMarkAll_Older(t *testing.T) {
+	f := newFixture(t)
+	f.PutItems(t, "b", storage.Item{ID: "old", Key: "old", Title: "Old", Published: noon.AddDate(0, 0, -3), FirstSeen: noon})
+	result, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Older: noon.Add(-4 * time.Hour)}})
+	if err != nil || result.More {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	want(t, "marked", result.IDs, "i1", "i0", "old")
+	want(t, "unread", f.ids(t, f.ann, wire.ReadingQuery{}), "i4", "i3", "i2")
+	many := make([]storage.Item, 2500)
+	for n := range many {
+		many[n] = storage.Item{Key: fmt.Sprint("many", n), Title: "Many", Published: noon.Add(-5 * time.Hour), FirstSeen: noon}
+	}
+	f.PutItems(t, "a", many...)
+	result, err = f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Older: noon.Add(-5 * time.Hour), Tag: "News"}})
+	if err != nil || !result.More || len(result.IDs) != 1000 {
+		t.Fatalf("got %d items and more: %v, %v; want 1000 of 2500", len(result.IDs), result.More, err)
+	}
+	want(t, "unread", f.ids(t, f.ann, wire.ReadingQuery{}), "i4", "i3", "i2")
+}
+
 func TestPosition_RoundTrip(t *testing.T) {
 	m := storage.MarkedItem{ItemID: "x-y", FirstSeen: noon, Time: noon}
 	if got, err := reading.ParsePosition(reading.Position(noon, "x-y")); err != nil || got != m {

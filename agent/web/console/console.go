@@ -32,7 +32,7 @@ func Handler(s *service.Service) http.Handler {
 	meshPages{c}.statisticsRoutes(mux)
 	spamPages{c}.routes(mux)
 	rulePages{c}.routes(mux)
-	mux.HandleFunc("/help", c.help)
+	mux.HandleFunc(helpPath, c.help)
 	mux.HandleFunc(iconPath, serveIcon)
 	mux.Handle(sheet.Path, sheet)
 	for _, script := range scripts {
@@ -63,12 +63,13 @@ type (
 
 // The content security policy of pages. Only the console's own scripts run, and they create HTML only through
 // the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
-// pages of items may load images, from this server.
+// pages of items may load images, from this server. Only the reading page registers a worker.
 const (
 	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
-		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; "
-	pagePolicy = basePolicy + "img-src 'none'"
-	itemPolicy = basePolicy + "img-src 'self'"
+		"frame-ancestors 'none'; manifest-src 'self'; require-trusted-types-for 'script'; trusted-types feedmesh; "
+	pagePolicy    = basePolicy + "worker-src 'none'; img-src 'none'"
+	itemPolicy    = basePolicy + "worker-src 'none'; img-src 'self'"
+	readingPolicy = basePolicy + "worker-src 'self'; img-src 'self'"
 )
 
 // eventsPath is the suffix of paths of event streams, which have no timeout.
@@ -122,6 +123,9 @@ type message struct {
 func (c *console) showMessage(w http.ResponseWriter, r *http.Request, status int, m message) {
 	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
 }
+
+// helpPath is the path of the help page.
+const helpPath = "/help"
 
 // help shows the query syntax and the keyboard shortcuts.
 func (c *console) help(w http.ResponseWriter, r *http.Request) {

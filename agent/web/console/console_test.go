@@ -91,7 +91,7 @@ func TestPages_StatusAndHeaders(t *testing.T) {
 				images = "img-src 'self'"
 			}
 			want := map[string]string{
-				"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types feedmesh; " + images,
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; require-trusted-types-for 'script'; trusted-types feedmesh; worker-src 'none'; " + images,
 				"Referrer-Policy":         "no-referrer",
 				"X-Content-Type-Options":  "nosniff",
 				"Cache-Control":           "no-store",

@@ -15,6 +15,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/console/offline"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -28,6 +29,8 @@ var templateFiles embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
 	"style": func() string { return sheet.Path }, "script": scriptPath,
+	"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
+	"lightTheme": func() string { return offline.LightTheme }, "darkTheme": func() string { return offline.DarkTheme },
 	"menu": func() []choice { return menu },
 }).ParseFS(templateFiles, "templates/*.html"))
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/console/offline"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -23,6 +24,7 @@ func (c readingPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+readPath+"/marks", c.mark)
 	mux.HandleFunc("POST "+readPath+"/all", c.markAll)
 	mux.HandleFunc("POST "+readPath+"/pictures", c.choosePictures)
+	offline.Register(mux, c.shell(), offline.Source{List: c.keptRows, Texts: c.keptTexts, Fail: c.notKept, Policy: readingPolicy})
 }
 
 // A readingState is the state of the reading page: the URL parameters that differ from their defaults.
@@ -68,6 +70,7 @@ type readingPage struct {
 	Until    string
 	Back     string   // URL of this page, for forms
 	Pictures []choice // which pictures are shown; Key is the value
+	Shell    bool     // the page without data, which scripts fill from the browser's cache
 	Marked   *markedRead
 }
 
@@ -80,6 +83,7 @@ type readingRow struct {
 	Read, Starred        bool
 	Excerpt, Picture     string // of a card
 	Open                 bool
+	Time                 string // its place in the list
 }
 
 // An openItem is the item that is shown beside the list.
@@ -92,6 +96,7 @@ type openItem struct {
 	Minutes int    // time to read it
 	Note    string // an error of its mark
 	Closed  string // URL of the list alone
+	Time    string // its place in the list
 
 	listed wire.ReadingItem
 }
@@ -140,15 +145,18 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 			return
 		}
 	}
-	w.Header().Set("Content-Security-Policy", itemPolicy)
+	w.Header().Set("Content-Security-Policy", readingPolicy)
+	w.Header().Set(offline.ClientHeader, offline.ClientKey(r))
 	title := main.Heading
 	if main.Open != nil {
 		title = main.Open.Title
 	}
 	c.render(w, r, http.StatusOK, "reading", page{
-		Title: title, Here: readPath, Wide: true, Scripts: []string{"reading.js"}, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
+		Title: title, Here: readPath, Wide: true, Scripts: readingScripts, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
 	})
 }
+
+var readingScripts = []string{"reading.js", "offline.js"}
 
 // The parts of the reading page that scripts request.
 const (
@@ -282,6 +290,7 @@ func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
 	return readingRow{
 		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: cmp.Or(i.FeedTitle, noTitle),
 		At: newTimestamp(at, now), Age: age, Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
+		Time: i.Time.Format(time.RFC3339Nano),
 	}
 }
 
@@ -324,6 +333,28 @@ func shortAge(d time.Duration) string {
 
 // open returns an item and marks it as read, except for a browser that fetches the page in advance.
 func (c readingPages) open(r *http.Request, id string, s readingState) (*openItem, error) {
+	o, err := c.article(r, id, s)
+	if err != nil {
+		return nil, err
+	}
+	if purpose := r.Header.Get("Sec-Purpose"); o.Read || strings.HasPrefix(purpose, "prefetch") {
+		return o, nil
+	}
+	read := true
+	o.Read = true
+	err = c.CheckSpace()
+	if err == nil {
+		err = c.Reading.Mark(r.Context(), storage.MarkChange{Read: &read}, id)
+	}
+	if o.listed.Read = err == nil; err != nil {
+		c.Log.Warn("opened item not marked as read", "item", id, "err", err)
+		o.Read, o.Note = false, "It could not be marked as read: the store accepts no changes at the moment."
+	}
+	return o, nil
+}
+
+// article returns an item without marking it as read.
+func (c readingPages) article(r *http.Request, id string, s readingState) (*openItem, error) {
 	view, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
 	if err != nil {
 		return nil, err
@@ -336,24 +367,78 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 		return nil, storage.ErrNotFound
 	}
 	o := &openItem{
-		itemPage: itemPages(c).view(view, pictureChoice(r)), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: true, Minutes: minutesToRead(view.HTML),
-		Closed: s.with("open", "").URL() + "#" + id, listed: marked[0],
+		itemPage: itemPages(c).view(view, pictureChoice(r)), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: marked[0].Read, Minutes: minutesToRead(view.HTML),
+		Closed: s.with("open", "").URL() + "#" + id, Time: marked[0].Time.Format(time.RFC3339Nano), listed: marked[0],
 	}
 	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"], "layout": s["layout"]}.URL()
-	if purpose := r.Header.Get("Sec-Purpose"); marked[0].Read || strings.HasPrefix(purpose, "prefetch") {
-		o.Read = marked[0].Read
-		return o, nil
-	}
-	read := true
-	err = c.CheckSpace()
-	if err == nil {
-		err = c.Reading.Mark(r.Context(), storage.MarkChange{Read: &read}, id)
-	}
-	if o.listed.Read = err == nil; err != nil {
-		c.Log.Warn("opened item not marked as read", "item", id, "err", err)
-		o.Read, o.Note = false, "It could not be marked as read: the store accepts no changes at the moment."
-	}
 	return o, nil
+}
+
+// shell returns the reading page without data. It is rendered with the templates of the page, so that it looks alike.
+func (c readingPages) shell() offline.Shell {
+	main := readingPage{pager: pager{What: "items"}, Back: readPath, Shell: true}
+	main.addFolders(wire.Folders{}, readingState{})
+	html, err := rendered("reading", page{Title: "Read", Here: readPath, Wide: true, Scripts: readingScripts, Main: main})
+	if err != nil {
+		panic(err) // templates and data are part of the program
+	}
+	files := []string{sheet.Path, scripts[baseScript].Path, scripts["theme.js"].Path}
+	for _, name := range readingScripts {
+		files = append(files, scripts[name].Path)
+	}
+	return offline.Shell{Page: []byte(html), Help: helpPath, Assets: files}
+}
+
+// rendered executes a template.
+func rendered(name string, data any) (string, error) {
+	var b strings.Builder
+	err := templates.ExecuteTemplate(&b, name, data)
+	return b.String(), err
+}
+
+// keptRows returns the rows of the newest unread items.
+func (c readingPages) keptRows(r *http.Request) ([]offline.Row, error) {
+	list, err := c.Reading.List(r.Context(), wire.ReadingQuery{Show: wire.ShowUnread, Limit: offline.MaxItems})
+	if err != nil {
+		return nil, err
+	}
+	now := c.Now()
+	rows := make([]offline.Row, len(list.Items))
+	for n, i := range list.Items {
+		rows[n] = offline.Row{ID: i.ID, Feed: i.FeedID, FeedTitle: cmp.Or(i.FeedTitle, noTitle), Starred: i.Starred}
+		if rows[n].HTML, err = rendered("row", readingState{}.row(i, now)); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// keptTexts returns the articles of items as they are when they are opened, except that they are not marked as read.
+func (c readingPages) keptTexts(r *http.Request, ids []string) ([]offline.Text, error) {
+	texts := []offline.Text{}
+	for _, id := range ids {
+		o, err := c.article(r, id, readingState{})
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(o.Content) > offline.MaxText {
+			o.Content, o.Note = "", "The text is too long to be kept for reading offline."
+		}
+		html, err := rendered("article", page{Main: readingPage{Open: o}})
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, offline.Text{ID: id, HTML: html})
+	}
+	return texts, nil
+}
+
+// notKept responds to a request for kept items that failed.
+func (c readingPages) notKept(w http.ResponseWriter, r *http.Request, err error) {
+	c.showUnavailable(w, r, err, "The store")
 }
 
 // wordsPerMinute is a usual reading speed.
@@ -401,11 +486,11 @@ func backTo(address string) string {
 // markAll marks all items of the list as read, and shows the list with a form to undo it.
 func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
 	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag")}
-	until, err := time.Parse(time.RFC3339Nano, formValue(w, r, "until"))
-	if err != nil {
-		until = c.Now()
+	for field, to := range map[string]*time.Time{"until": &stream.Until, "older": &stream.Older} {
+		if at, err := time.Parse(time.RFC3339Nano, formValue(w, r, field)); err == nil {
+			*to = at
+		}
 	}
-	stream.Until = until
 	done, err := c.Reading.MarkAll(r.Context(), wire.MarkAllReadRequest{Body: stream})
 	if c.handleError(w, r, err, "The store", feedPages(c).noFeed) {
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service/imageproxy"
+	"feedmesh/agent/web/console/offline"
 	"feedmesh/storage"
 )
 
@@ -133,6 +134,11 @@ func TestReading_MarksByForms(t *testing.T) {
 	if got, want := rowsOf(body(t, serve(s, "GET", "/read?show=starred"))), "unread starred Title 1"; got != want {
 		t.Errorf("starred: got %s, want %s", got, want)
 	}
+	older := body(t, submit(s, "/read/all", "older="+noon.Add(-3*time.Hour).Format(time.RFC3339)))
+	if got, want := rowsOf(older), "unread Title 2, unread Title 1"; got != want {
+		t.Errorf("older ones marked as read: got %s, want %s", got, want)
+	}
+	submitAll(t, s, []submission{{"/read/marks", "id=i0&read=no&back=/read", 303, "/read"}})
 	marked := body(t, submit(s, "/read/all", "until="+noon.Add(-2*time.Hour).Format(time.RFC3339)))
 	if !strings.Contains(marked, "2 items marked as read") || strings.Count(marked, `name="id"`) != 2 {
 		t.Errorf("got %s", marked)
@@ -165,6 +171,71 @@ func TestReading_Errors(t *testing.T) {
 	for _, target := range []string{"/read", "/read?open=i1"} {
 		if got := serve(s, "GET", target).StatusCode; got != 503 {
 			t.Errorf("%s: got status %d without a store, want 503", target, got)
+		}
+	}
+}
+
+// What browsers keep for reading offline are the unread items, which stay unread.
+func TestReading_KeptItems(t *testing.T) {
+	s := newReading(t)
+	s.items(t, "f", storage.Item{ID: "long", Title: "Long", HTML: "<p>" + strings.Repeat("word ", offline.MaxText/4) + "</p>", FirstSeen: noon.Add(-4 * time.Hour)})
+	submitAll(t, s, []submission{{"/read/marks", "id=i1&read=yes", 303, "/read"}, {"/read/marks", "id=i2&starred=yes", 303, "/read"}})
+	list := body(t, serve(s, "GET", "/read/offline/list"))
+	for _, text := range []string{`"id":"i2","feed":"f","feed_title":"Feed \u003cf\u003e","starred":true`, `"id":"i0"`, `"id":"long"`, `data-time=\"2026-09-29T11:00:00Z\"`} {
+		if !strings.Contains(list, text) {
+			t.Errorf("the list lacks %s: %s", text, list)
+		}
+	}
+	if strings.Contains(list, `"i1"`) {
+		t.Error("a read item is kept")
+	}
+	response := serve(s, "GET", "/read/offline/texts?id=i0&id=missing&id=long")
+	texts := body(t, response)
+	for _, text := range []string{`"id":"i0"`, `Text 0.`, `data-read=\"false\"`, "too long to be kept"} {
+		if !strings.Contains(texts, text) {
+			t.Errorf("the texts lack %s: %s", text, texts)
+		}
+	}
+	if strings.Contains(texts, "missing") || len(texts) > offline.MaxText {
+		t.Errorf("got %d bytes of texts", len(texts))
+	}
+	if got, want := response.Header.Get("Cache-Control"), "no-store"; got != want {
+		t.Errorf("Cache-Control: got %q, want %q", got, want)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread starred Title 2, unread Title 0, unread Long"; got != want {
+		t.Errorf("afterwards: got %s, want %s", got, want)
+	}
+	s.breakAll(t)
+	for _, path := range []string{"/read/offline/list", "/read/offline/texts?id=i0"} {
+		if got := serve(s, "GET", path).StatusCode; got != 503 {
+			t.Errorf("%s: got status %d without a store, want 503", path, got)
+		}
+	}
+}
+
+// The shell contains no item, number or name of a feed, and only files that the worker caches.
+func TestReading_ShellHasNoData(t *testing.T) {
+	s := newReading(t)
+	response := serve(s, "GET", "/read/offline")
+	page := body(t, response)
+	for _, text := range []string{"Title 0", "Feed &lt;f&gt;", "News"} {
+		if strings.Contains(page, text) {
+			t.Errorf("the shell has %q", text)
+		}
+	}
+	worker := body(t, serve(s, "GET", offline.WorkerPath))
+	doc := parse(t, page)
+	for _, script := range elements(doc, "script") {
+		if src := attr(script, "src"); !strings.Contains(worker, `"`+src+`"`) {
+			t.Errorf("the worker does not cache %s", src)
+		}
+	}
+	if !strings.Contains(worker, `"`+sheet.Path+`"`) {
+		t.Error("the worker does not cache the style sheet")
+	}
+	for _, policy := range []string{response.Header.Get("Content-Security-Policy"), serve(s, "GET", "/read").Header.Get("Content-Security-Policy")} {
+		if !strings.Contains(policy, "worker-src 'self'") || !strings.Contains(policy, "manifest-src 'self'") {
+			t.Errorf("policy %s", policy)
 		}
 	}
 }

@@ -1,7 +1,11 @@
 // Shared by all pages: keyboard shortcuts, the theme, and the only function that inserts fetched HTML into a
 // page. Pages work without scripts.
 
-const policy = globalThis.trustedTypes?.createPolicy("feedmesh", { createHTML: (html) => html });
+const workerPath = "/worker.js";
+const policy = globalThis.trustedTypes?.createPolicy("feedmesh", {
+  createHTML: (html) => html,
+  createScriptURL: (path) => { if (path !== workerPath) throw new TypeError("not the worker of this origin"); return path; },
+});
 
 // part fetches a part of a page from this origin and returns it as a document.
 // Other origins and redirects are rejected. It throws if the response is not the
@@ -15,6 +19,11 @@ export async function part(address, name, signal) {
   return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
 }
 
+// registerWorker registers the service worker. Browsers permit none for pages of plain HTTP.
+export async function registerWorker() {
+  return navigator.serviceWorker?.register(policy ? policy.createScriptURL(workerPath) : workerPath);
+}
+
 // announce sets the text of the live region for screen readers.
 export function announce(words) {
   document.getElementById("live").textContent = words;
@@ -25,7 +34,7 @@ export function stored(name) {
   try { return localStorage.getItem(name); } catch { return null; }
 }
 
-function store(name, value) {
+export function store(name, value) {
   try { value ? localStorage.setItem(name, value) : localStorage.removeItem(name); } catch { /* used for this page only */ }
 }
 

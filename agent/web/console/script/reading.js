@@ -1,12 +1,15 @@
 // The reading page: opens items beside the list, marks them without loading the page again, and shows marks of the
 // client's other windows. Without it, links and forms do the same.
-import { announce, keys, part, places, showPictures } from "./base.js";
+import { announce, keys, part, places, showPictures, store, stored } from "./base.js";
 
 const reader = document.getElementById("reader");
 const rows = document.getElementById("rows");
 const pane = document.getElementById("pane");
 const folders = document.getElementById("folders");
 const undo = document.getElementById("undo");
+
+// The shell is this page without data, which the service worker returns without a network.
+const isShell = "shell" in reader.dataset;
 
 const rowOf = (id) => rows.querySelector(`[data-id="${CSS.escape(id)}"]`);
 const opened = () => pane.querySelector("article");
@@ -15,6 +18,11 @@ const opened = () => pane.querySelector("article");
 async function fill(element, address, name, signal) {
   const page = await part(address, name, signal);
   element.replaceChildren(...page.body.childNodes);
+  // Parts that the service worker kept are older than these marks.
+  for (const { dataset } of element.querySelectorAll("[data-marks]")) {
+    for (const [id, marks] of Object.entries(JSON.parse(decodeURIComponent(dataset.marks)))) show(id, marks);
+  }
+  if (element === rows) watchRows();
 }
 
 // Numbers of unread items are requested once for several changes.
@@ -47,7 +55,7 @@ async function open(row, focus = true) {
   showPictures(pane);
   pane.scrollTop = 0;
   if (focus) pane.focus({ preventScroll: true });
-  show(row.dataset.id, { read: opened()?.dataset.read === "true" });
+  if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
   if (getComputedStyle(row).display === "none" || !row.offsetParent) scrollTo(0, 0); // the list is hidden on narrow screens
   countLater();
 }
@@ -131,16 +139,18 @@ async function post(path, body) {
   return answer.status === 204 ? null : answer.json();
 }
 
-// mark changes marks at once, and back if the node does not accept them.
+// mark changes marks at once, and back if the node does not accept them. It returns whether it did.
 async function mark(ids, change) {
   for (const id of ids) show(id, change);
   try {
     await post("/api/reading/marks", { ids, ...change });
     countLater();
+    return true;
   } catch (error) {
     const back = Object.fromEntries(Object.entries(change).map(([name, value]) => [name, !value]));
     for (const id of ids) show(id, back);
     report(`Not marked: ${error.message}`);
+    return false;
   }
 }
 
@@ -180,30 +190,101 @@ pane.addEventListener("submit", (event) => {
   mark([opened().dataset.id], { [button.name]: button.value === "yes" });
 });
 
-const form = document.getElementById("mark-all");
+const markAllForm = document.getElementById("mark-all");
+const markAll = () => markStream(Object.fromEntries(new FormData(markAllForm)));
 
-async function markAll() {
-  const { feed, tag, until } = Object.fromEntries(new FormData(form));
+// markStream marks the items of a feed, a folder or all as read: those first seen until a time, or older ones. The shell
+// has none of these, and marks the items that it lists.
+async function markStream({ feed, tag, until, older }) {
+  if (isShell) return markRows(unreadRows().filter((row) => !older || Date.parse(row.dataset.time) <= Date.parse(older)));
   try {
-    const { ids, more } = await post("/api/reading/all-read", { feed: feed || undefined, tag: tag || undefined, until });
+    const { ids, more } = await post("/api/reading/all-read", { feed: feed || undefined, tag: tag || undefined, until, older });
     refresh();
-    const number = `${ids.length}${more ? " or more" : ""} ${ids.length === 1 ? "item" : "items"} marked as read.`;
-    if (ids.length === 0) report("Nothing was unread.");
-    else if (more) report(number);
-    else report(number, "Undo", () => mark(ids, { read: false }).then(refresh));
+    reportRead(ids, more, refresh);
   } catch (error) {
     report(`Not marked: ${error.message}`);
   }
 }
 
-form.addEventListener("submit", (event) => {
+// reportRead reports that items were marked as read, with a button to undo it.
+function reportRead(ids, more, after) {
+  const number = `${ids.length}${more ? " or more" : ""} ${ids.length === 1 ? "item" : "items"} marked as read.`;
+  if (ids.length === 0) report("Nothing was unread.");
+  else if (more) report(number);
+  else report(number, "Undo", () => mark(ids, { read: false }).then(after));
+}
+
+const unreadRows = () => [...rows.querySelectorAll("li.unread")];
+
+async function markRows(list) {
+  const ids = list.map((row) => row.dataset.id);
+  if (ids.length === 0 || await mark(ids, { read: true })) reportRead(ids);
+}
+
+// currentRow returns the row of the item that keys act on.
+const currentRow = () => { const item = current(); return item && rowOf(item.id); };
+
+function markAbove() {
+  const row = currentRow();
+  if (row) markRows(unreadRows().filter((other) => other === row || other.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING));
+}
+
+function markOlder() {
+  const row = currentRow();
+  if (row) markStream({ ...Object.fromEntries(new FormData(markAllForm)), older: row.dataset.time });
+}
+
+addEventListener("submit", (event) => {
+  if (event.target !== markAllForm && !event.target.matches("form.older")) return;
   event.preventDefault();
-  markAll();
+  markStream(Object.fromEntries(new FormData(event.target)));
 });
+
+// Marking as read by scrolling
+
+const scrollSwitch = document.getElementById("scroll-read");
+const scrolled = new Set(); // IDs that were marked in this list, to undo it
+let passed = []; // IDs to mark together
+let passedTimer;
+const visible = new WeakSet(); // rows that were visible: others, above a list that was scrolled before, stay unread
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting, boundingClientRect: { bottom, height } } of entries) {
+    const top = Math.max(0, rows.parentElement.getBoundingClientRect().top);
+    if (isIntersecting) visible.add(target);
+    else if (visible.has(target) && height > 0 && bottom <= top && target.classList.contains("unread")) passed.push(target.dataset.id);
+  }
+  if (passed.length === 0) return;
+  clearTimeout(passedTimer);
+  passedTimer = setTimeout(markPassed, 500);
+});
+
+async function markPassed() {
+  const ids = passed.filter((id) => rowOf(id)?.classList.contains("unread"));
+  passed = [];
+  if (ids.length === 0 || !await mark(ids, { read: true })) return;
+  for (const id of ids) scrolled.add(id);
+  reportRead([...scrolled], false, () => scrolled.clear());
+}
+
+// watchRows observes the rows of a new list if the reader switched it on.
+function watchRows() {
+  const on = stored("scroll-read") === "on";
+  scrollSwitch.setAttribute("aria-pressed", on);
+  watcher.disconnect();
+  scrolled.clear();
+  if (on) for (const row of rows.querySelectorAll("li")) watcher.observe(row);
+}
+
+scrollSwitch.addEventListener("click", () => {
+  store("scroll-read", stored("scroll-read") === "on" ? null : "on");
+  watchRows();
+});
+scrollSwitch.hidden = false;
 
 // refresh requests the list again.
 function refresh() {
-  fill(rows, listAddress(), "rows").catch(() => location.reload());
+  fill(rows, listAddress(), "rows").catch(() => { if (!isShell) location.reload(); });
   countLater();
 }
 
@@ -219,6 +300,7 @@ function listAddress() {
 // sync shows the marks that changed while no events were received. Items stay in the list; those that the list of
 // unread items no longer has were read.
 async function sync() {
+  if (isShell) return refresh();
   countLater();
   const page = await part(listAddress(), "rows").catch(() => null);
   if (!page) return;
@@ -264,6 +346,17 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("pagehide", () => { source?.close(); source = undefined; });
 addEventListener("pageshow", listen);
 
+// showShell fills the shell with what the service worker kept.
+async function showShell() {
+  const here = new URL(location.href);
+  for (const link of document.querySelectorAll(".sorts a")) link.toggleAttribute("aria-current", new URL(link.href).searchParams.get("show") === here.searchParams.get("show"));
+  await Promise.allSettled([fill(rows, listAddress(), "rows"), fill(folders, listAddress(), "folders")]);
+  if (!here.searchParams.has("open")) return;
+  await fill(pane, here, "article");
+  reader.classList.add("opened");
+  showPictures(pane);
+}
+
 // Touch: a swipe over an item of the list to the left changes read, to the right its star.
 
 const swipe = 60; // pixels
@@ -285,6 +378,15 @@ rows.addEventListener("touchend", (event) => {
   mark([row.dataset.id], { [name]: !row.classList.contains(name) });
 });
 
+// nextFeed opens the list of the next feed with unread items.
+function nextFeed() {
+  const links = [...folders.querySelectorAll("nav:last-of-type a")];
+  const at = links.findIndex((link) => link.hasAttribute("aria-current"));
+  const next = [...links.slice(at + 1), ...links.slice(0, Math.max(at, 0))].find((link) => link.querySelector(".count"));
+  if (next) location.assign(next.href);
+  else announce("No other feed has unread items");
+}
+
 // Keys
 
 Object.assign(keys, {
@@ -298,10 +400,15 @@ Object.assign(keys, {
   s: () => toggle("starred"),
   f: () => toggle("starred"),
   a: markAll,
+  A: markAbove,
+  B: markOlder,
+  N: nextFeed,
   u: close,
   r: refresh,
 });
 Object.assign(places, { u: "/read", a: "/read?show=all", b: "/read?show=starred" });
 
 showPictures(pane);
+if (isShell) showShell();
+else watchRows();
 listen();

@@ -1,0 +1,39 @@
+// Has the service worker keep unread items for reading offline, and shows its state. Without a service worker the page
+// works online.
+import { registerWorker } from "./base.js";
+
+const line = document.getElementById("offline");
+const worker = navigator.serviceWorker;
+const keepEvery = 5 * 60_000; // ms
+
+const send = (job) => worker.controller?.postMessage(job);
+const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+function show({ offline, at, waiting }) {
+  const marks = waiting ? `${plural(waiting, "mark")} will be sent` : "";
+  const items = at ? `Offline: items of ${new Date(at).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "Offline: no items are kept";
+  const words = offline ? [items, marks].filter(Boolean).join("; ") : marks;
+  line.textContent = words && `${words}.`;
+  line.hidden = !words;
+}
+
+// keep requests an update of the kept items. The worker ignores it if they are new.
+function keep() {
+  if (document.hidden || !navigator.onLine || navigator.connection?.saveData) return;
+  (globalThis.requestIdleCallback ?? setTimeout)(() => send("keep"));
+}
+
+function start() {
+  send("send");
+  keep();
+}
+
+if (worker) {
+  worker.addEventListener("message", (event) => show(event.data));
+  worker.addEventListener("controllerchange", start);
+  addEventListener("online", start);
+  document.addEventListener("visibilitychange", keep);
+  setInterval(keep, keepEvery);
+  if (worker.controller) start();
+  registerWorker().catch(() => { /* refused, such as in private windows: the page works online */ });
+}
