@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/storage"
 )
 
@@ -165,7 +166,7 @@ func showStory(pg *page, s wire.StoryView, now time.Time) {
 		}
 	})
 	for _, a := range s.Across {
-		pg.printf("\nAlso in %s: %v\n  %s\n  agent stories show %s\n", languageName(a.Language), pg.strong(a.Title), joinNonEmpty([]string{plural(a.Items, "item"), a.Why}, " · "), a.ID)
+		pg.printf("\nAlso in %s: %v\n  %s\n  agent stories show %s\n", language.Name(a.Language), pg.strong(a.Title), joinNonEmpty([]string{plural(a.Items, "item"), a.Why}, " · "), a.ID)
 	}
 	for _, e := range s.Timeline {
 		pg.printf("\n%s  %s  event %s\n", ago(e.FirstSeen, now), truncate(e.Title, 80), e.ID)
@@ -173,17 +174,6 @@ func showStory(pg *page, s wire.StoryView, now time.Time) {
 			showStoryItem(pg, i, now)
 		}
 	}
-}
-
-// languageName returns the name of a language in which stories are linked, or its code.
-func languageName(code string) string {
-	switch code {
-	case "en":
-		return "English"
-	case "ru":
-		return "Russian"
-	}
-	return code
 }
 
 // maxPublisherNames bounds the publishers of a story that are named.

@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/storage"
 )
 
@@ -79,7 +80,7 @@ func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, 
 	now := c.Now()
 	row := rowOf(f, now)
 	main := feedPage{
-		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language(f.Language),
+		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language.Name(f.Language),
 		ItemsURL: state{"feed": f.ID}.URL(), Added: newTimestamp(f.Added, now), LastItem: row.Newest,
 		Spark: pollSparkOf(f.Polls), Settings: settings, Purge: purgeNote(r.Context(), c.Retention, f, now),
 	}

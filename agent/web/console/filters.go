@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 )
 
 // A group is a filter with its values.
@@ -70,7 +71,7 @@ func (s state) facet(name string, facets []wire.Facet) []choice {
 	for _, f := range facets {
 		c := choice{Label: cmp.Or(f.Label, f.Value), URL: s.with(name, f.Value).URL(), Count: f.Count, Key: name + " " + f.Value}
 		if name == "language" {
-			c.Label = language(f.Value)
+			c.Label = language.Name(f.Value)
 		}
 		if f.Value == s[name] {
 			c.Active, c.URL = true, s.with(name, "").URL()
@@ -93,7 +94,7 @@ func (s state) chips(found wire.SearchResults) []choice {
 	add("category", "Category: "+s["category"])
 	add("topic", "Topic: "+s["topic"])
 	add("feed", "Feed: "+feedTitle(s["feed"], found))
-	add("language", "Language: "+language(s["language"]))
+	add("language", "Language: "+language.Name(s["language"]))
 	add("unique", label(uniques, s["unique"]))
 	add("show", label(shows, s["show"]))
 	return list

@@ -115,24 +115,6 @@ func host(address string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.")
 }
 
-var languages = map[string]string{
-	"ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "da": "Danish",
-	"de": "German", "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian",
-	"fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian",
-	"id": "Indonesian", "it": "Italian", "ja": "Japanese", "kk": "Kazakh", "ko": "Korean", "lt": "Lithuanian",
-	"lv": "Latvian", "nb": "Norwegian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
-	"ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish",
-	"th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
-}
-
-// language returns the name of a language, or its code if unknown.
-func language(code string) string {
-	if name, ok := languages[code]; ok {
-		return name
-	}
-	return code
-}
-
 // tenth formats a number with one decimal.
 func tenth(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 

@@ -3,6 +3,8 @@ package console
 import (
 	"testing"
 	"time"
+
+	"feedmesh/classify/language"
 )
 
 func TestFormat_Numbers(t *testing.T) {
@@ -14,7 +16,7 @@ func TestFormat_Numbers(t *testing.T) {
 		{span(0), "0 seconds"}, {span(59.9), "59 seconds"}, {span(60), "1 minute"}, {span(7300), "2 hours"}, {span(40 * 86400), "1 month"},
 		{ago(30 * time.Second), "just now"}, {ago(-30 * time.Second), "just now"}, {ago(time.Hour), "1 hour ago"}, {ago(-3 * time.Hour), "in 3 hours"},
 		{host("https://www.a.example:8080/x"), "a.example"}, {host("javascript:alert(1)"), ""},
-		{language("ru"), "Russian"}, {language("xx"), "xx"}, {language(""), ""},
+		{language.Name("ru"), "Russian"}, {language.Name("xx"), "xx"}, {language.Name(""), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -11,6 +11,7 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/storage"
 )
 
@@ -213,7 +214,7 @@ func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 		URL:         itemURL(item.ID),
 		Title:       titleOrDefault(item.Title),
 		Lang:        item.Language,
-		Language:    language(item.Language),
+		Language:    language.Name(item.Language),
 		Feed:        choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: state{"feed": item.FeedID}.URL()},
 		Author:      item.Author,
 		Original:    storage.WebURL(item.URL),

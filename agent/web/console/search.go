@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
@@ -236,7 +237,7 @@ func (s state) result(item wire.FoundItem, now time.Time) result {
 		Title:     item.TitleSpans,
 		Passage:   item.TextSpans,
 		Lang:      item.Language,
-		Language:  language(item.Language),
+		Language:  language.Name(item.Language),
 		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: s.with("feed", item.FeedID).URL()},
 		Host:      host(item.URL),
 		Published: newTimestamp(statedOrSeen(item.Item), now),

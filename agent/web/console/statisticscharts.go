@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/agent/chart"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/subjects"
 )
 
@@ -244,7 +245,7 @@ func languageBars(list []wire.NamedCount) []chart.Bar {
 		if code == "" {
 			return "unknown"
 		}
-		return language(code)
+		return language.Name(code)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/wire"
+	"feedmesh/classify/language"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -196,7 +197,7 @@ func languageLabel(partition string) string {
 	if partition == subjects.OtherLanguages {
 		return "Other languages"
 	}
-	return language(partition)
+	return language.Name(partition)
 }
 
 // chips returns the active filters as labels.
