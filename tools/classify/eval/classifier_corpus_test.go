@@ -49,8 +49,8 @@ func least(t *testing.T, what string, got, want float64) {
 
 func TestCorpus_PostsByRules(t *testing.T) {
 	got := evaluate(t, byRules(t), "lobsters.jsonl.gz", eval.Test)
-	least(t, "precision", got.Precision, 0.85)
-	least(t, "coverage", got.Coverage, 0.60)
+	least(t, "precision", got.Precision, 0.858)
+	least(t, "coverage", got.Coverage, 0.62)
 }
 
 // The shipped model was trained on the other part.
