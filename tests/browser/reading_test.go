@@ -176,7 +176,7 @@ func TestReading_MarkSeveralByKeys(t *testing.T) {
 	b.until("N opens the list of the next feed", `new URLSearchParams(location.search).has("feed") && location.search !== `+quote(first))
 
 	b.visit("/read")
-	older := evaluate[int64](b, `[...document.querySelectorAll("#rows li")].filter((row) => row.dataset.until <= document.querySelectorAll("#rows li")[2].dataset.until).length`)
+	older := evaluate[int64](b, `[...document.querySelectorAll("#rows li")].filter((row) => Date.parse(row.dataset.time) <= Date.parse(document.querySelectorAll("#rows li")[2].dataset.time)).length`)
 	b.types("nnn")
 	b.types("B")
 	b.until("B marks the item and all older ones as read", `document.querySelector("#undo button")?.textContent === "Undo"`)

@@ -62,14 +62,13 @@ type (
 )
 
 // The content security policy of pages. Only the console's own scripts run, and they create HTML only through
-// the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server. Only
-// pages of items may load images, from this server. Only the reading page registers a worker.
+// the trusted-types policy of base.js. Pages cannot be framed, and forms submit only to this server.
+// Images are the icons and those of package imageproxy. Only the reading page registers a worker.
 const (
-	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; " +
+	basePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'; manifest-src 'self'; require-trusted-types-for 'script'; trusted-types feedmesh; "
-	pagePolicy    = basePolicy + "worker-src 'none'; img-src 'none'"
-	itemPolicy    = basePolicy + "worker-src 'none'; img-src 'self'"
-	readingPolicy = basePolicy + "worker-src 'self'; img-src 'self'"
+	pagePolicy    = basePolicy + "worker-src 'none'"
+	readingPolicy = basePolicy + "worker-src 'self'"
 )
 
 // eventsPath is the suffix of paths of event streams, which have no timeout.

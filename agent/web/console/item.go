@@ -151,7 +151,6 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: id, Limit: maxSimilar}); err == nil {
 		main.addSimilar(like.Items, c.Now())
 	}
-	w.Header().Set("Content-Security-Policy", itemPolicy)
 	c.render(w, r, http.StatusOK, "item", page{Title: main.Title, Scripts: []string{"item.js"}, Main: main})
 }
 
