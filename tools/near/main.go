@@ -42,7 +42,8 @@ the detection of copies is measured:
     {"id": "1", "title": "Helm 4 is out", "body": "...", "dup_group": "a", "relation": "original"}
 
 If they have a story, and titles only, edited titles are searched among
-other headlines of their stories. Thresholds are tuned on half of the groups or
+other headlines of their stories. If they also have a source, a site that lists posts of others,
+a story is an address, and further posts of it are searched by their titles. Thresholds are tuned on half of the groups or
 stories, and results are measured on the other half; a hash of the label selects the half.
 
     go run ./tools/near eval copies.jsonl.gz headlines.jsonl.gz`
@@ -60,10 +61,11 @@ func (c *nearEvalCommand) Validate() error {
 
 // A nearReport is the result of one file.
 type nearReport struct {
-	File   string        `json:"file"`
-	Copies []eval.Copies `json:"copies,omitempty"`
-	Titles []eval.Titles `json:"titles,omitempty"`
-	Cost   eval.Cost     `json:"cost"`
+	File    string         `json:"file"`
+	Copies  []eval.Copies  `json:"copies,omitempty"`
+	Titles  []eval.Titles  `json:"titles,omitempty"`
+	Reposts []eval.Reposts `json:"reposts,omitempty"`
+	Cost    eval.Cost      `json:"cost"`
 }
 
 // Run implements the command.
@@ -116,6 +118,9 @@ func evaluateNear(name string, settings near.Settings) (nearReport, error) {
 	switch {
 	case slices.ContainsFunc(items, func(i eval.Item) bool { return i.Story != "" }):
 		result.Titles = eval.CompareTitles(items, eval.Methods(settings))
+		if slices.ContainsFunc(items, func(i eval.Item) bool { return i.Reposted }) {
+			result.Reposts = eval.PlaceReposts(items, settings)
+		}
 	case slices.ContainsFunc(items, func(i eval.Item) bool { return i.Group != i.ID }):
 		placed, _ := eval.PlaceCopies(items, settings, true)
 		result.Copies = append([]eval.Copies{placed}, eval.CompareCopies(items, eval.Methods(settings))...)
@@ -135,6 +140,9 @@ func (r nearReport) print(w io.Writer) error {
 		err = eval.PrintTitles(w, r.Titles)
 	}
 	if err != nil {
+		return err
+	}
+	if err := eval.PrintReposts(w, r.Reposts); err != nil {
 		return err
 	}
 	if err := r.Cost.Print(w); err != nil {

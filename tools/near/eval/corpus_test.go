@@ -109,3 +109,13 @@ func TestPlaceCopies_TenCopiesInAThousandArticles(t *testing.T) {
 		t.Errorf("%d of %d copies are found, want all", c.Found, c.Copies)
 	}
 }
+
+// TestPlaceReposts requires that further posts of an address are found by their titles.
+func TestPlaceReposts(t *testing.T) {
+	for _, r := range PlaceReposts(read(t, "stories", "same-url-titles.jsonl.gz"), near.Default()) {
+		t.Logf("%s: recall %.3f of %d, %d false; under another title %.3f of %d", r.Half, r.Recall, r.Items, r.False, r.RetitledShare, r.Retitled)
+		if r.Half == "test" && (r.Recall < 0.75 || r.False > 5) {
+			t.Errorf("got recall %.3f and %d false, want 0.75 and 5", r.Recall, r.False)
+		}
+	}
+}

@@ -24,18 +24,19 @@ type Item struct {
 	Title    string
 	Text     string // plain
 	Language string
-	Feed     string // a feed, or a host if the feed is not labelled
+	Feed     string // a feed or site that lists items, or the host of the address if that is not labelled
 	Group    string // items of one group are duplicates
 	Relation string // kind of copy; "" if not labelled
 	Story    string // items of one story report one event
 	Test     bool   // in the half that no threshold was tuned on
+	Reposted bool   // its source lists posts of others, so that a story is an address
 	Watch    bool   // only the query of its address identifies it
 }
 
 // A line is the JSON form of an item.
 type line struct {
-	ID, Title, Body, Lang, URL, Host, Feed, Relation, Story string
-	Group                                                   string `json:"dup_group"`
+	ID, Title, Body, Lang, URL, Host, Feed, Source, Relation, Story string
+	Group                                                           string `json:"dup_group"`
 }
 
 // maxItems bounds the items read from a file.
@@ -71,9 +72,10 @@ func Read(r io.Reader) ([]Item, error) {
 
 func (l line) item() Item {
 	item := Item{
-		ID: l.ID, Title: l.Title, Text: text.PlainText(l.Body), Language: l.Lang, Feed: l.Feed,
+		ID: l.ID, Title: l.Title, Text: text.PlainText(l.Body), Language: l.Lang, Feed: cmp.Or(l.Feed, l.Source),
 		Group: l.Group, Relation: l.Relation, Story: l.Story, Test: inTest(l.Group + l.Story),
 	}
+	item.Reposted = l.Source != ""
 	if item.Feed == "" {
 		item.Feed = l.Host
 	}
