@@ -144,7 +144,11 @@ func (storiesTrainCommand) Help() string {
 	return `Of a set of titles, the first 15 days are used, of a set of texts all items. An item without
 a story is alone in its own: use sets of posts about different things. Count common terms first:
 
-    go run ./tools/stories train uci-headlines.jsonl.gz ecb-plus.jsonl.gz`
+    go run ./tools/stories train uci-headlines.jsonl.gz ecb-plus.jsonl.gz basil.jsonl.gz \
+        news-pairs-ru-en.jsonl.gz lobsters.jsonl.gz habr-ru-unlabelled.jsonl.gz
+
+These are the sets of the shipped weights: of the texts, only figures of --leave-out are of items that
+the weights were not trained on.`
 }
 
 // Run implements the command.
