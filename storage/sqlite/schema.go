@@ -91,6 +91,28 @@ const addedTables = `
 		key    INTEGER NOT NULL, -- storage.KeyNumber of the key
 		listed INTEGER NOT NULL, -- day on which a document was last noted to list it
 		PRIMARY KEY (feed, key)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE IF NOT EXISTS people (
+		name       TEXT PRIMARY KEY,
+		id         TEXT NOT NULL,
+		role       TEXT NOT NULL,
+		hash       TEXT NOT NULL,    -- of the password, or empty
+		passwords  INTEGER NOT NULL, -- how many were set
+		link       TEXT NOT NULL,    -- hash of the secret of a link that sets a password, or empty
+		link_until INTEGER,
+		created    INTEGER NOT NULL
+	) STRICT;
+
+	CREATE TABLE IF NOT EXISTS sessions (
+		person    TEXT NOT NULL,    -- id of the person
+		hash      TEXT NOT NULL,
+		browser   TEXT NOT NULL,
+		passwords INTEGER NOT NULL, -- of the person at the login
+		created   INTEGER NOT NULL,
+		used      INTEGER NOT NULL,
+		expires   INTEGER NOT NULL,
+		PRIMARY KEY (person, hash)
 	) STRICT, WITHOUT ROWID`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.

@@ -58,6 +58,13 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"AddToken does not change a stored token", storedToken},
 		{"UseToken records the last use", usedToken},
 		{"RemoveToken deletes a token", removeToken},
+		{"People are stored by name", peopleByName},
+		{"There is always an owner", oneOwner},
+		{"One of two concurrent changes keeps an owner", concurrentOwners},
+		{"People are limited", manyPeople},
+		{"Sessions are stored by person", sessionsByPerson},
+		{"UseSession records the last use only", usedSession},
+		{"A person has the sessions that were used last", manySessions},
 		{"AddToken enforces MaxTokens", manyTokens},
 
 		{"PutImport stores every field of an import", storedImport},

@@ -1,0 +1,212 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// MaxTokens is the maximum number of tokens, low enough that every process can cache all of them.
+const MaxTokens = 1000
+
+// A Token is a client's secret and its permissions.
+type Token struct {
+	ID      string
+	Name    string   // display name
+	Hash    string   // of the secret, computed by package agent/access; the secret itself is not stored
+	Scopes  []string // see package agent/access
+	Created time.Time
+	Used    time.Time // time of last use, accurate to about a minute; zero: never
+}
+
+var tokenTable = tableOf(Table{Name: "tokens", Keys: 1, Order: "created, id", Max: MaxTokens}, func(t *Token) []Column {
+	return []Column{
+		{Name: "id", Field: &t.ID}, {Name: "name", Field: &t.Name}, {Name: "hash", Field: &t.Hash}, {Name: "scopes", Field: &t.Scopes},
+		{Name: "created", Field: &t.Created}, {Name: "used", Field: &t.Used, Nullable: true},
+	}
+})
+
+// Tokens returns the API tokens of a [Store].
+func Tokens(of Records) TokenRecords { return TokenRecords{of} }
+
+// TokenRecords are the API tokens of a [Store].
+type TokenRecords struct{ records Records }
+
+// List returns all tokens, ordered by Created, then ID.
+func (t TokenRecords) List(ctx context.Context) ([]Token, error) {
+	return listRecords[Token](ctx, t.records, tokenTable, allRecords)
+}
+
+// Add stores an unused token. A token with the same ID stays unchanged. If [MaxTokens] are stored, it returns
+// [ErrTooMany].
+func (t TokenRecords) Add(ctx context.Context, token Token) error {
+	token.Used = time.Time{}
+	return changeRecord(ctx, t.records, tokenTable, func(stored *Token) (*Token, error) {
+		if stored != nil {
+			return stored, nil
+		}
+		return &token, nil
+	}, token.ID)
+}
+
+// Use records the time of last use, unless a later use is recorded. A missing token is ignored.
+func (t TokenRecords) Use(ctx context.Context, id string, at time.Time) error {
+	return changeRecord(ctx, t.records, tokenTable, func(stored *Token) (*Token, error) {
+		if stored != nil && at.After(stored.Used) {
+			stored.Used = at
+		}
+		return stored, nil
+	}, id)
+}
+
+// Remove deletes the token with the given ID, or returns [ErrNotFound].
+func (t TokenRecords) Remove(ctx context.Context, id string) error {
+	return removeRecord[Token](ctx, t.records, tokenTable, id)
+}
+
+// MaxPeople is the maximum number of people, low enough that every process can cache all of them.
+const MaxPeople = 300
+
+// ErrNoOwner reports a change of people that would leave no owner.
+var ErrNoOwner = errors.New("there must be an owner")
+
+// RoleOwner is the role of which there is always at least one person.
+const RoleOwner = "owner"
+
+// A Person is a user who logs in with a password.
+type Person struct {
+	Name      string // unique
+	ID        string // random; owns the person's marks and sessions
+	Role      string // [RoleOwner] or another role of package agent/access
+	Hash      string // of the password, computed by package agent/access; empty: none was set
+	Passwords int64  // how many passwords were set
+	Link      string // hash of the secret of the link that sets a password; empty: none
+	LinkUntil time.Time
+	Created   time.Time
+}
+
+var personTable = tableOf(Table{Name: "people", Keys: 1, Order: "name", Max: MaxPeople}, func(p *Person) []Column {
+	return []Column{
+		{Name: "name", Field: &p.Name}, {Name: "id", Field: &p.ID}, {Name: "role", Field: &p.Role}, {Name: "hash", Field: &p.Hash},
+		{Name: "passwords", Field: &p.Passwords}, {Name: "link", Field: &p.Link}, {Name: "link_until", Field: &p.LinkUntil, Nullable: true},
+		{Name: "created", Field: &p.Created},
+	}
+})
+
+// A FencedRecords is the part of a [Store] that [People] needs.
+type FencedRecords interface {
+	Records
+	Fences
+}
+
+// People returns the people of a [Store].
+func People(of FencedRecords) PeopleRecords { return PeopleRecords{of} }
+
+// PeopleRecords are the people of a [Store].
+type PeopleRecords struct{ records FencedRecords }
+
+// List returns all people, ordered by name.
+func (p PeopleRecords) List(ctx context.Context) ([]Person, error) {
+	return listRecords[Person](ctx, p.records, personTable, allRecords)
+}
+
+// peopleFence is the name of the fence of all changes of people.
+const peopleFence = "people"
+
+// maxPeopleAttempts bounds the attempts of a change beside concurrent changes.
+const maxPeopleAttempts = 10
+
+// Change stores what apply makes of the person with the name, nil for none. stored is nil if there is no such person.
+// It returns the error of apply, [ErrTooMany], or [ErrNoOwner] if no owner would be left. apply may run again.
+func (p PeopleRecords) Change(ctx context.Context, name string, apply func(stored *Person) (*Person, error)) error {
+	for attempt := 1; ; attempt++ {
+		if err := p.change(ctx, name, apply); !errors.Is(err, ErrFenced) || attempt == maxPeopleAttempts {
+			return err
+		}
+	}
+}
+
+// change is an attempt of Change. A later change takes a newer fence before it reads the owners, so that this one
+// fails if it is not committed by then: two changes never rely on the same owner.
+func (p PeopleRecords) change(ctx context.Context, name string, apply func(stored *Person) (*Person, error)) error {
+	fence, err := p.records.NextFence(ctx, peopleFence)
+	if err != nil {
+		return err
+	}
+	all, err := p.List(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.ContainsFunc(all, func(o Person) bool { return o.Role == RoleOwner && o.Name != name })
+	return p.records.ChangeRecord(ctx, personTable, RecordChange{Key: []any{name}, Fence: fence, Apply: func(record any) (any, error) {
+		stored, _ := record.(*Person)
+		changed, err := apply(stored)
+		switch {
+		case err != nil:
+			return nil, err
+		case !others && (changed == nil || changed.Role != RoleOwner):
+			return nil, ErrNoOwner
+		case changed == nil:
+			return nil, nil
+		}
+		return changed, nil
+	}})
+}
+
+// MaxSessions is the number of sessions that are stored of a person. Another replaces the one that is unused longest.
+const MaxSessions = 100
+
+// A Session is a login of a person in a browser or another program.
+type Session struct {
+	Person    string // ID
+	Hash      string // of the secret, computed by package agent/access; the secret itself is not stored
+	Browser   string // description of the program
+	Passwords int64  // [Person.Passwords] at the time of the login
+	Created   time.Time
+	Used      time.Time // time of last use, accurate to about a minute
+	Expires   time.Time
+}
+
+var sessionTable = tableOf(Table{Name: "sessions", Keys: 2, Order: "used DESC, hash", Keep: MaxSessions}, func(s *Session) []Column {
+	return []Column{
+		{Name: "person", Field: &s.Person}, {Name: "hash", Field: &s.Hash}, {Name: "browser", Field: &s.Browser}, {Name: "passwords", Field: &s.Passwords},
+		{Name: "created", Field: &s.Created}, {Name: "used", Field: &s.Used}, {Name: "expires", Field: &s.Expires},
+	}
+})
+
+// Sessions returns the sessions of people of a [Store].
+func Sessions(of Records) SessionRecords { return SessionRecords{of} }
+
+// SessionRecords are the sessions of people of a [Store].
+type SessionRecords struct{ records Records }
+
+// List returns all sessions of a person, the one used last first.
+func (s SessionRecords) List(ctx context.Context, person string) ([]Session, error) {
+	return listRecords[Session](ctx, s.records, sessionTable, allRecords, person)
+}
+
+// Read returns a session, or [ErrNotFound].
+func (s SessionRecords) Read(ctx context.Context, person, hash string) (Session, error) {
+	return readRecord[Session](ctx, s.records, sessionTable, person, hash)
+}
+
+// Add stores a session.
+func (s SessionRecords) Add(ctx context.Context, session Session) error {
+	return putRecord(ctx, s.records, sessionTable, session, session.Person, session.Hash)
+}
+
+// Use records the time of last use and the new end of a session, unless a later use is recorded. A missing session is ignored.
+func (s SessionRecords) Use(ctx context.Context, session Session) error {
+	return changeRecord(ctx, s.records, sessionTable, func(stored *Session) (*Session, error) {
+		if stored != nil && session.Used.After(stored.Used) {
+			stored.Used, stored.Expires = session.Used, session.Expires
+		}
+		return stored, nil
+	}, session.Person, session.Hash)
+}
+
+// Remove deletes a session, or returns [ErrNotFound].
+func (s SessionRecords) Remove(ctx context.Context, person, hash string) error {
+	return removeRecord[Session](ctx, s.records, sessionTable, person, hash)
+}
