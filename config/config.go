@@ -24,6 +24,7 @@ type Config struct {
 
 	HealthToken  Secret         `placeholder:"SECRET" help:"Token that may read /readyz and /metrics only, at --health and at --listen, for monitoring. With it --health requires a token also on loopback addresses. @FILE reads it from a file."`
 	TrustedProxy []netip.Prefix `placeholder:"CIDR" help:"Networks of reverse proxies in front of the console and REST API, such as 127.0.0.1/32. The address of a client is read from their X-Forwarded-For or Forwarded. Other requests with such headers are rejected. Requires a token."`
+	PersonHeader string         `placeholder:"NAME" help:"Header by which the trusted proxies name the person who is logged in, such as Remote-User. The person must exist. The proxies must remove the header from requests of clients."`
 
 	CORS              []string `name:"cors" placeholder:"ORIGIN" help:"Origins allowed to search by cross-origin requests, such as https://example.org; *: all. They can read items, stories and outputs only; give them a token with scope search. By default none."`
 	RequestsPerClient int      `default:"50" placeholder:"N" help:"Rate limit of the console and REST API, in requests per second and client, with bursts of four times as many; 0: no limit. Without a token, on this machine, the limit does not apply."`

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Validate returns all errors of the settings, joined, each in the form "crawl.timeout: -1s is not positive";
@@ -113,6 +114,14 @@ func (c Config) validateClients() (errs []error) {
 	}
 	if len(c.TrustedProxy) > 0 && c.Token == "" {
 		errs = append(errs, errors.New("trusted-proxy: requires a token: clients behind a proxy are not on this machine; set token"))
+	}
+	if c.PersonHeader != "" && len(c.TrustedProxy) == 0 {
+		errs = append(errs, errors.New("person-header: requires trusted-proxy: only a trusted proxy may name the person; set trusted-proxy"))
+	}
+	if strings.ContainsFunc(c.PersonHeader, func(r rune) bool {
+		return !strings.ContainsRune("-", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	}) {
+		errs = append(errs, fmt.Errorf("person-header: %q is not the name of a header; write it as Remote-User", c.PersonHeader))
 	}
 	for _, network := range c.TrustedProxy {
 		if network.Bits() == 0 {

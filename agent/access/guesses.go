@@ -23,7 +23,7 @@ const (
 type GuessError struct{ Wait time.Duration }
 
 func (e *GuessError) Error() string {
-	return fmt.Sprintf("too many wrong tokens came from this address: wait %v", e.Wait)
+	return fmt.Sprintf("too many wrong tokens or passwords came from this address: wait %v", e.Wait)
 }
 
 // guesses counts wrong secrets by address. While an address, or all together, exceed their limit, checks of secrets
@@ -41,9 +41,9 @@ func newGuesses() *guesses {
 	}
 }
 
-// delay waits before the check of a secret of an address; it returns the error of ctx if that ends first.
-func (g *guesses) delay(ctx context.Context, secret, address string) error {
-	if !IsGuessable(secret) || g.byAddress.Peek(address).OK && g.all.Peek("").OK {
+// delay waits before the check of a secret that can be guessed; it returns the error of ctx if that ends first.
+func (g *guesses) delay(ctx context.Context, address string) error {
+	if g.byAddress.Peek(address).OK && g.all.Peek("").OK {
 		return nil
 	}
 	timer := time.NewTimer(g.enter(address))

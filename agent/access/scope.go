@@ -1,5 +1,6 @@
-// Package access authenticates clients by tokens, defines the scopes of tokens, and limits the request rate
-// of each client. Its main types are [TokenStore], [Client], [Scope] and [Limiter]; its caches are bounded.
+// Package access authenticates clients by tokens and people by passwords and sessions, defines the scopes of tokens and
+// the roles of people, and limits the request rate of each client. Its main types are [TokenStore], [People], [Client],
+// [Scope] and [Limiter]; its caches are bounded.
 package access
 
 import (
@@ -33,8 +34,10 @@ const (
 
 // A Client is an authenticated client.
 type Client struct {
-	ID, Name string // of its token
+	ID, Name string // of its token, or of the person
 	Scopes   []Scope
+	Person   bool   // a person who logged in
+	Session  string // hash of the secret of the person's session; empty: a proxy names the person
 }
 
 var (

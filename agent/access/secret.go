@@ -20,6 +20,17 @@ func newSecret() string {
 	return prefix + strings.ToLower(letters.EncodeToString(b))
 }
 
+// newSecretOf returns a secret that contains the ID of a person, by which its record is found.
+func newSecretOf(person string) string {
+	return prefix + person + "_" + strings.TrimPrefix(newSecret(), prefix)
+}
+
+// personIn returns the ID of the person in a secret of newSecretOf; false for another secret.
+func personIn(secret string) (id string, is bool) {
+	id, _, is = strings.Cut(strings.TrimPrefix(secret, prefix), "_")
+	return id, is && IsGenerated(secret)
+}
+
 // IsGenerated reports whether a secret has the form of a generated one.
 func IsGenerated(secret string) bool { return strings.HasPrefix(secret, prefix) }
 

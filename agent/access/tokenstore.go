@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"feedmesh/storage"
@@ -17,31 +16,15 @@ import (
 // ErrInvalidToken reports a secret that belongs to no token.
 var ErrInvalidToken = errors.New("the token is wrong, or was removed")
 
-// Ages of the cache of the store's tokens. A token that was removed elsewhere is accepted for at most
-// maxStale.
-const (
-	refreshAfter = 5 * time.Second  // age at which the cache is read from the store again
-	minReload    = time.Second      // minimum interval of reads
-	maxStale     = 10 * time.Second // age at which the cache accepts no token any more
-)
-
-const (
-	storeTimeout = 3 * time.Second // timeout of one read of the store
-	usedInterval = time.Minute     // interval of updates of a token's last use
-)
-
 // A TokenStore checks the tokens of the settings and those of a store, which it caches in memory, and limits wrong
 // guesses. Its methods may be called concurrently.
 type TokenStore struct {
+	People *People // checks sessions and passwords
+
 	tokens   storage.Records
 	settings []setting
 	guesses  *guesses
-
-	mu      sync.Mutex
-	cache   map[string]storage.Token // by hash
-	read    time.Time                // last successful read
-	queried time.Time
-	err     error // of the last read
+	cache    recordCache[storage.Token] // by hash
 }
 
 // A setting is the client of a token of the settings.
@@ -50,10 +33,15 @@ type setting struct {
 	client Client
 }
 
-// NewTokenStore returns a token store for the tokens of a store, which may be nil, the owner's token, and the token
-// of health checks, unless these are empty.
-func NewTokenStore(tokens storage.Records, ownerToken, healthToken string) *TokenStore {
-	k := &TokenStore{tokens: tokens, guesses: newGuesses()}
+// NewTokenStore returns a token store for the tokens and people of a store, which may be nil, the owner's token, and the
+// token of health checks, unless these are empty.
+func NewTokenStore(store storage.FencedRecords, ownerToken, healthToken string) *TokenStore {
+	k := &TokenStore{guesses: newGuesses()}
+	k.People = newPeople(store, k.guesses)
+	if store != nil {
+		k.tokens = store
+		k.cache.list, k.cache.key = storage.Tokens(store).List, func(t storage.Token) string { return t.Hash }
+	}
 	for _, s := range []struct {
 		secret string
 		client Client
@@ -69,8 +57,10 @@ func NewTokenStore(tokens storage.Records, ownerToken, healthToken string) *Toke
 // come from there or from all addresses together. A right secret is always accepted. The error may also be a
 // [*GuessError]. limited reports that the address has reached its limit with this secret.
 func (k *TokenStore) Authenticate(ctx context.Context, secret, address string) (c Client, limited bool, err error) {
-	if err := k.guesses.delay(ctx, secret, address); err != nil {
-		return Client{}, false, err
+	if IsGuessable(secret) {
+		if err := k.guesses.delay(ctx, address); err != nil {
+			return Client{}, false, err
+		}
 	}
 	if c, err = k.Check(ctx, secret); errors.Is(err, ErrInvalidToken) {
 		limited, err = k.guesses.wrong(address)
@@ -78,7 +68,7 @@ func (k *TokenStore) Authenticate(ctx context.Context, secret, address string) (
 	return c, limited, err
 }
 
-// Check returns the client of a secret, or [ErrInvalidToken]. Any other error reports that the store can't be
+// Check returns the client of a secret, which is that of a token or of a session, or [ErrInvalidToken]. Any other error reports that the store can't be
 // read. The time it takes reveals nothing about other secrets: only hashes are compared, and clients can't
 // choose hashes.
 func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
@@ -91,9 +81,20 @@ func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 	if k.tokens == nil || !IsGenerated(secret) {
 		return Client{}, ErrInvalidToken
 	}
-	token, use, err := k.find(ctx, Hash(secret))
-	if err != nil {
+	if _, is := personIn(secret); is {
+		return k.People.Session(ctx, secret)
+	}
+	use := false
+	token, is, err := k.cache.find(ctx, Hash(secret), func(t *storage.Token) {
+		if now := time.Now(); now.Sub(t.Used) >= usedInterval {
+			t.Used, use = now, true
+		}
+	})
+	switch {
+	case err != nil:
 		return Client{}, err
+	case !is:
+		return Client{}, ErrInvalidToken
 	}
 	if use {
 		// The last use is informational; an error must not reject the client.
@@ -109,50 +110,6 @@ func clientOf(t storage.Token) Client {
 		c.Scopes = append(c.Scopes, Scope(scope))
 	}
 	return c
-}
-
-// find returns the token of a hash, and whether its last use must be updated in the store.
-func (k *TokenStore) find(ctx context.Context, hash string) (token storage.Token, use bool, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	token, is := k.cache[hash]
-	if age := time.Since(k.queried); age > refreshAfter || (!is || k.err != nil) && age > minReload {
-		k.reload(ctx)
-		token, is = k.cache[hash]
-	}
-	switch {
-	case time.Since(k.read) > maxStale:
-		return token, false, k.err
-	case !is:
-		return token, false, ErrInvalidToken
-	}
-	if now := time.Now(); now.Sub(token.Used) >= usedInterval {
-		token.Used, use = now, true
-		k.cache[hash] = token
-	}
-	return token, use, nil
-}
-
-// reload reads the tokens. It ignores the caller's cancellation, since other requests wait for the same read.
-func (k *TokenStore) reload(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
-	defer cancel()
-	all, err := storage.Tokens(k.tokens).List(ctx)
-	k.queried, k.err = time.Now(), err
-	if err != nil {
-		return
-	}
-	k.cache, k.read = map[string]storage.Token{}, k.queried
-	for _, token := range all {
-		k.cache[token.Hash] = token
-	}
-}
-
-// invalidate makes the next check read the store.
-func (k *TokenStore) invalidate() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.queried = time.Time{}
 }
 
 // Tokens returns all tokens in the store, ordered by creation time.
@@ -172,13 +129,13 @@ func (k *TokenStore) Create(ctx context.Context, name string, scopes []Scope, no
 	if err := storage.Tokens(k.tokens).Add(ctx, token); err != nil {
 		return storage.Token{}, "", err
 	}
-	k.invalidate()
+	k.cache.invalidate()
 	return token, secret, nil
 }
 
 // Remove removes a token. This process rejects it immediately, others within ten seconds. The error may be
 // [storage.ErrNotFound].
 func (k *TokenStore) Remove(ctx context.Context, id string) error {
-	defer k.invalidate()
+	defer k.cache.invalidate()
 	return storage.Tokens(k.tokens).Remove(ctx, id)
 }

@@ -32,6 +32,7 @@ type cli struct {
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
 	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
 	Tokens     tokensCommand     `cmd:"" help:"List, create and remove API tokens."`
+	People     peopleCommand     `cmd:"" help:"List, add, change and remove the people who log in."`
 	Rules      rulesCommand      `cmd:"" help:"Show, edit, test and apply the rules that build and label items."`
 	Search     searchCommand     `cmd:"" help:"Search items."`
 	Items      itemsCommand      `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`

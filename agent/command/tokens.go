@@ -1,7 +1,12 @@
 package command
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"feedmesh/agent/access"
@@ -103,5 +108,177 @@ func (tokensRemoveCommand) Help() string {
 func (c *tokensRemoveCommand) Run(ctx context.Context, p *program) error {
 	return c.each(ctx, p, c.IDs, "%s: removed", func(api *client.Client, id string) error {
 		return client.Do(ctx, api, wire.RemoveToken, wire.ByID{ID: id})
+	})
+}
+
+// A peopleCommand groups the commands about people.
+type peopleCommand struct {
+	List     peopleListCommand     `cmd:"" help:"List the people."`
+	Add      peopleAddCommand      `cmd:"" help:"Add a person; from the first one on the console requires a login."`
+	Role     peopleRoleCommand     `cmd:"" help:"Change the role of a person."`
+	Password peoplePasswordCommand `cmd:"" help:"Set the password of a person, or make a link that sets it."`
+	Remove   peopleRemoveCommand   `cmd:"" help:"Remove people with their sessions and marks."`
+}
+
+// A peopleListCommand lists people.
+type peopleListCommand struct{ query }
+
+// Help implements kong's HelpProvider.
+func (peopleListCommand) Help() string {
+	return `List the people with their roles:
+
+    agent people list`
+}
+
+// Run implements the command.
+func (c *peopleListCommand) Run(ctx context.Context, p *program) error {
+	return printAnswer(ctx, p, c.query, wire.ListPeople, wire.None{}, func(pg *page, all wire.People) {
+		if len(all.People) == 0 {
+			p.notice("no people yet; add one with: agent people add NAME --role owner")
+			return
+		}
+		now := time.Now()
+		pg.table(func(row func(...any)) {
+			row("NAME", "ROLE", "PASSWORD", "CREATED")
+			for _, person := range all.People {
+				password := "not set"
+				if person.Password {
+					password = "set"
+				}
+				row(person.Name, person.Role, password, ago(person.Created, now))
+			}
+		})
+	})
+}
+
+// passwordHelp describes where a password comes from.
+const passwordHelp = `The password is read from standard input with --stdin. Otherwise a link is printed:
+it opens the page where the person sets the password, works once, and ends after a day.`
+
+// A peopleAddCommand adds a person.
+type peopleAddCommand struct {
+	query
+	Role  string `default:"reader" enum:"owner,editor,reader" help:"Role: owner (everything), editor (change feeds, items and stories), reader (read)."`
+	Stdin bool   `help:"Read the password from the first line of standard input."`
+	Name  string `arg:"" help:"Name to log in with."`
+}
+
+// Help implements kong's HelpProvider.
+func (peopleAddCommand) Help() string {
+	return `The first person must be an owner:
+
+    agent people add ann --role owner
+    agent people add bob --role editor --stdin < password.txt
+
+` + passwordHelp + `
+
+From then on commands on this machine need a token too: create it first with
+agent tokens add NAME --scope admin, or start the agent with --token.`
+}
+
+// Run implements the command.
+func (c *peopleAddCommand) Run(ctx context.Context, p *program) error {
+	password, err := p.password(c.Stdin)
+	if err != nil {
+		return err
+	}
+	add := wire.AddPersonRequest{Body: wire.NewPerson{Name: c.Name, Role: access.Role(c.Role), Password: password}}
+	return printAnswer(ctx, p, c.query, wire.AddPerson, add, func(pg *page, made wire.Person) {
+		p.notice("%s added as %s", made.Name, made.Role)
+		c.printLink(p, pg, made)
+	})
+}
+
+// password returns the first line of standard input, nil if it is not to be read.
+func (p *program) password(read bool) (*string, error) {
+	if !read {
+		return nil, nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(p.in, access.MaxPassword+2)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read the password: %w", err)
+	}
+	line = strings.TrimRight(line, "\r\n")
+	return &line, nil
+}
+
+// printLink prints the link that sets the password of a person, if there is one.
+func (q query) printLink(p *program, pg *page, person wire.Person) {
+	if person.Link != "" {
+		p.notice("the link sets the password once, within a day; it is not shown again:")
+		pg.printf("%s%s\n", strings.TrimRight(q.API, "/"), person.Link)
+	}
+}
+
+// A peopleRoleCommand changes a role.
+type peopleRoleCommand struct {
+	query
+	Name string `arg:"" help:"Name of the person."`
+	Role string `arg:"" enum:"owner,editor,reader" help:"Role: owner, editor or reader."`
+}
+
+// Help implements kong's HelpProvider.
+func (peopleRoleCommand) Help() string {
+	return `A role takes effect on all nodes within ten seconds; the last owner stays an owner:
+
+    agent people role bob editor`
+}
+
+// Run implements the command.
+func (c *peopleRoleCommand) Run(ctx context.Context, p *program) error {
+	set := wire.SetPersonRequest{ByName: wire.ByName{Name: c.Name}, Body: wire.PersonSetting{Role: access.Role(c.Role)}}
+	return printAnswer(ctx, p, c.query, wire.SetPerson, set, func(pg *page, person wire.Person) {
+		pg.printf("%s: %s\n", person.Name, person.Role)
+	})
+}
+
+// A peoplePasswordCommand sets a password.
+type peoplePasswordCommand struct {
+	query
+	Stdin bool   `help:"Read the password from the first line of standard input."`
+	Name  string `arg:"" help:"Name of the person."`
+}
+
+// Help implements kong's HelpProvider.
+func (peoplePasswordCommand) Help() string {
+	return passwordHelp + `
+
+    agent people password bob
+
+Another password ends all sessions of the person.`
+}
+
+// Run implements the command.
+func (c *peoplePasswordCommand) Run(ctx context.Context, p *program) error {
+	password, err := p.password(c.Stdin)
+	if err != nil {
+		return err
+	}
+	set := wire.SetPersonRequest{ByName: wire.ByName{Name: c.Name}, Body: wire.PersonSetting{Password: password, Link: password == nil}}
+	return printAnswer(ctx, p, c.query, wire.SetPerson, set, func(pg *page, person wire.Person) {
+		if password != nil {
+			pg.printf("%s: password set\n", person.Name)
+		}
+		c.printLink(p, pg, person)
+	})
+}
+
+// A peopleRemoveCommand removes people.
+type peopleRemoveCommand struct {
+	query
+	Names []string `arg:"" name:"name" help:"Names of people."`
+}
+
+// Help implements kong's HelpProvider.
+func (peopleRemoveCommand) Help() string {
+	return `All nodes reject the sessions of a removed person within ten seconds; the last owner stays:
+
+    agent people remove bob`
+}
+
+// Run implements the command.
+func (c *peopleRemoveCommand) Run(ctx context.Context, p *program) error {
+	return c.each(ctx, p, c.Names, "%s: removed", func(api *client.Client, name string) error {
+		return client.Do(ctx, api, wire.RemovePerson, wire.ByName{Name: name})
 	})
 }

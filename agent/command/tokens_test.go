@@ -39,3 +39,29 @@ func TestLargestScope(t *testing.T) {
 		}
 	}
 }
+
+func TestPeople_AddChangeRemove(t *testing.T) {
+	w := newTestbed(t)
+	run := func(line string) commandOutput { return w.do(t, strings.Fields(line)...) }
+	run("people list").check(t, 0, "", "no people yet; add one with: agent people add NAME --role owner")
+	token := strings.TrimSpace(run("tokens add command --scope admin").out)
+	run("people add bob").check(t, 1, "", "make another person an owner first")
+	link := run("people add Ann --role owner")
+	link.check(t, 0, w.URL+"/login/first?link=fm_", "ann added as owner")
+	run("people list").check(t, 1, "", "a token is required") // from the first person on
+	t.Setenv("FEEDMESH_TOKEN", token)
+	run("people add ann").check(t, 1, "", "there is a person of this name already")
+	run("people add a/b").check(t, 2, "", "letters and digits")
+	do(t, "short\n", "people", "add", "bob", "--stdin").check(t, 2, "", "at least 12 characters")
+	do(t, "correct horse\n", "people", "add", "bob", "--stdin").check(t, 0, "", "bob added as reader")
+	run("people role bob editor").check(t, 0, "bob: editor", "")
+	run("people role ann reader").check(t, 1, "", "make another person an owner first")
+	run("people role cid reader").check(t, 1, "", "cid: not found")
+	if list := run("people list"); !strings.Contains(list.out, "not set") || strings.Contains(list.out, "argon2id") || len(strings.Split(strings.TrimSpace(list.out), "\n")) != 3 {
+		t.Errorf("got %s, want two people without their hashes", list.out)
+	}
+	run("people password bob").check(t, 0, "/login/first?link=fm_", "within a day")
+	do(t, "another password", "people", "password", "ann", "--stdin").check(t, 0, "ann: password set", "")
+	run("people remove bob none").check(t, 3, "bob: removed", "none")
+	run("people remove ann").check(t, 1, "", "make another person an owner first")
+}

@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
-	"unicode"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
@@ -90,6 +88,7 @@ type Service struct {
 	Imports    *Imports
 	Proxies    *Proxies
 	Tokens     *Tokens
+	People     *People
 	Backups    *Backups
 	Rules      *Rules
 	Trials     *Trials
@@ -125,10 +124,10 @@ func New(d Deps) *Service {
 	c := &core{Deps: d}
 	feeds := &Feeds{c}
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
-	status := &Status{c}
+	status, tokens := &Status{c}, access.NewTokenStore(d.Store, d.Token, d.HealthToken)
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	return &Service{
-		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, access.NewTokenStore(d.Store, d.Token, d.HealthToken)}, Backups: &Backups{c}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, People: &People{c, tokens.People}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
@@ -244,46 +243,4 @@ func (b *Backups) Make(ctx context.Context, _ wire.None) (wire.Download, error) 
 		return wire.Download{}, errorf(KindConflict, "this agent makes no backups")
 	}
 	return b.MakeBackup(ctx)
-}
-
-// Tokens answers requests about access tokens.
-type Tokens struct {
-	*core
-	TokenStore *access.TokenStore // checks secrets
-}
-
-// tokenOfStore returns a token as clients see it.
-func tokenOfStore(t storage.Token) wire.Token {
-	scopes := convert(t.Scopes, func(s string) access.Scope { return access.Scope(s) })
-	return wire.Token{ID: t.ID, Name: t.Name, Scopes: scopes, Created: t.Created, Used: t.Used}
-}
-
-// List returns all tokens but the owner's, without their secrets.
-func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
-	all, err := t.TokenStore.Tokens(ctx)
-	if err != nil {
-		return wire.Tokens{}, err
-	}
-	return wire.Tokens{Tokens: convert(all, tokenOfStore)}, nil
-}
-
-// Add creates a token. Its secret is in this answer only.
-func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToken, error) {
-	name := strings.TrimSpace(in.Body.Name)
-	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
-	}
-	token, secret, err := t.TokenStore.Create(ctx, name, in.Body.Scopes, t.Now())
-	if errors.Is(err, storage.ErrTooMany) {
-		return wire.NewToken{}, errorf(KindConflict, "there are %d tokens, as many as there may be: remove one first", storage.MaxTokens)
-	}
-	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
-}
-
-// Remove removes a token with the read and starred marks of its client.
-func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
-	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
-		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
-	}
-	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)
 }

@@ -44,7 +44,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	defer answers.Close()
 	server := rest.New(answers, rest.Options{
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
-		TrustedProxies: env.Config.TrustedProxy, HSTS: env.Config.TLS.ACMEHost != "",
+		TrustedProxies: env.Config.TrustedProxy, PersonHeader: env.Config.PersonHeader, Public: web.Public(), HSTS: env.Config.TLS.ACMEHost != "",
 	})
 	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, server.Login))))
 	group, ctx := errgroup.WithContext(ctx)

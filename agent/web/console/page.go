@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console/offline"
@@ -50,6 +52,8 @@ type page struct {
 	Feeds   []feedLink // outputs for feed readers
 	Parts   []string   // templates that a script may request instead of the whole page
 	Foot    *footer    // nil if the status is not available
+	Person  string     // name of the person who is logged in; empty: none
+	Logout  bool       // the person has a session that a form can end
 	Main    any
 }
 
@@ -78,14 +82,22 @@ const partHeader = "Feedmesh-Part"
 // render writes a page, or the requested part of it. The page is buffered, so that a template error does not
 // leave a truncated response.
 func (c *console) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
+	if client := access.From(r.Context()); client.Person {
+		p.Person, p.Logout = client.Name, client.Session != ""
+	}
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
 		name = part
 		w.Header().Set(partHeader, part)
 	} else if status, err := c.status(r.Context()); err == nil {
 		p.Foot = newFooter(status)
 	}
+	write(w, templates, status, name, p)
+}
+
+// write sends a page.
+func write(w http.ResponseWriter, from *template.Template, status int, name string, p page) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, p); err != nil {
+	if err := from.ExecuteTemplate(&b, name, p); err != nil {
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
@@ -93,6 +105,42 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
 	w.Write(b.Bytes())
+}
+
+// A Layout renders pages of other packages as the console renders its own.
+type Layout struct {
+	console   *console
+	templates *template.Template
+}
+
+// NewLayout returns a layout with further templates, which may use those of the console: top and bottom, and outer-top
+// and outer-bottom for pages without menu and status. It panics if a template can't be parsed.
+func NewLayout(s *service.Service, files fs.FS) *Layout {
+	return &Layout{&console{Service: s}, template.Must(template.Must(templates.Clone()).ParseFS(files, "templates/*.html"))}
+}
+
+// Handler returns the handler of pages with headers and timeouts as those of the console.
+func (l *Layout) Handler(pages *http.ServeMux) http.Handler { return l.console.withHeaders(pages) }
+
+// Render writes a page with the status of the mesh for a person who is logged in, and without for others.
+func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name, title string, main any) {
+	p := page{Title: title, Main: main}
+	if client := access.From(r.Context()); client.Person {
+		p.Person, p.Logout = client.Name, client.Session != ""
+		if status, err := l.console.status(r.Context()); err == nil {
+			p.Foot = newFooter(status)
+		}
+	}
+	write(w, l.templates, status, name, p)
+}
+
+// Assets returns the paths of the files that pages are made with, which contain no data.
+func Assets() []string {
+	paths := []string{sheet.Path, iconPath}
+	for _, script := range scripts {
+		paths = append(paths, script.Path)
+	}
+	return paths
 }
 
 // showError responds with the reason of a client error and a link back. Other errors are reported as a

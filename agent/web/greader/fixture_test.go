@@ -38,11 +38,11 @@ func newFixture(t *testing.T) *fixture {
 	w.b = w.add(t, "https://b.example/feed", "", "News")
 	w.items = w.put(t, w.a, 5)
 	w.put(t, w.b, 3)
-	api := Handler(serviceOf(w.store, w.mesh), func(_ *http.Request, password string) (access.Client, error) {
+	api := Handler(serviceOf(w.store, w.mesh), func(_ *http.Request, _, password string) (access.Client, string, error) {
 		if c := client(password); c.ID != "" {
-			return c, nil
+			return c, password, nil
 		}
-		return access.Client{}, access.ErrInvalidToken
+		return access.Client{}, "", access.ErrInvalidToken
 	})
 	// Stands in for the API's authentication.
 	w.Server = httptest.NewServer(NormalizePaths(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,6 @@
 // Package greader implements the Google Reader API for feed readers such as NetNewsWire, Reeder, FeedMe, RSS
 // Guard and Newsboat: subscriptions, their items, and the read and starred marks of each client. Folders are
-// the tags of feeds; each token has its own marks ([storage.Marks]). [Handler] serves the API; responses and
+// the tags of feeds; each person and each other token has its own marks ([storage.Marks]). [Handler] serves the API; responses and
 // request bodies are bounded.
 //
 // The API was never specified. This package follows the common behavior of existing servers and clients: the
@@ -23,8 +23,9 @@ import (
 	"feedmesh/storage"
 )
 
-// A Login returns the client with a password. Its errors are those of [access.TokenStore.Authenticate].
-type Login func(r *http.Request, password string) (access.Client, error)
+// A Login returns the client with a name and a password, and the secret of its further requests. Its errors are those of
+// [access.TokenStore.Authenticate] and [access.People.Login].
+type Login func(r *http.Request, name, password string) (client access.Client, secret string, err error)
 
 const (
 	maxBody = 2 << 20 // bytes of a request: the long IDs of 10,000 items take 500 KB
@@ -37,8 +38,8 @@ const (
 
 // A server sends the answers of the calls.
 type server struct {
-	clientOf Login
-	log      *slog.Logger
+	logIn Login
+	log   *slog.Logger
 }
 
 // A handler serves a request with the parameters of its URL and its body combined, because clients put them

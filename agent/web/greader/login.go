@@ -10,25 +10,21 @@ import (
 	"feedmesh/agent/access"
 )
 
-// login sends the credential for later requests: the password itself, which is a token's secret. It can be
-// revoked at any time, and no session is stored.
+// login sends the credential for later requests: the password itself, if it is a token's secret, or that of a session of
+// the person with the name and the password.
 func (s *server) login(w http.ResponseWriter, r *http.Request, p url.Values) error {
-	client, err := s.clientOf(r, p.Get("Passwd"))
+	client, auth, err := s.logIn(r, p.Get("Email"), p.Get("Passwd"))
 	var guess *access.GuessError
 	switch {
 	case errors.As(err, &guess):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(guess.Wait.Seconds()))))
 		return &requestError{http.StatusTooManyRequests, "Error=BadAuthentication: " + guess.Error()}
-	case errors.Is(err, access.ErrInvalidToken):
+	case errors.Is(err, access.ErrInvalidToken), errors.Is(err, access.ErrWrongPassword):
 		return &requestError{http.StatusUnauthorized, "Error=BadAuthentication"}
 	case err != nil:
 		return err
 	case !client.May(access.Read):
 		return &requestError{http.StatusForbidden, "Error=BadAuthentication: this token may not read; use a token with the scope read"}
-	}
-	auth := p.Get("Passwd")
-	if client.ID == access.LocalID {
-		auth = access.LocalID // clients on this machine may have entered any password
 	}
 	if p.Get("output") == "json" {
 		return sendJSON(w, map[string]string{"SID": auth, "LSID": "null", "Auth": auth})

@@ -48,7 +48,7 @@ func newTestbed(t *testing.T, change ...func(*setup)) *testbed {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmesh_items_stored_total", Help: "Items."})
 	registry.MustRegister(counter)
 	counter.Add(2)
-	s := setup{Options: Options{Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}}
+	s := setup{Options: Options{Public: web.Public(), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{})}}
 	w := &testbed{feed: storage.FeedID(feedURL)}
 	w.Testbed = servicetest.New(t, func() time.Time { return now }, func(d *service.Deps) {
 		s.Deps = *d

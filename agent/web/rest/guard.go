@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // A guard authenticates and authorizes every request: a token must have the needed scope. Without a token in the
-// settings, requests from this machine are allowed: see [access.CheckLocal].
+// settings and without people, requests from this machine are allowed: see [access.CheckLocal].
 type guard struct {
 	server *Server
 	mux    *http.ServeMux
@@ -55,20 +56,22 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		otherSite.ServeHTTP(w, r)
 		return
 	}
-	if r.URL.Path == loginPath && pathOf(pattern) != "/" { // otherwise the console's pages serve the path
-		boundBody(w, r, loginPath)
+	readerLogin := r.URL.Path == loginPath && pathOf(pattern) != "/" // otherwise the console's pages serve the path
+	if readerLogin || slices.Contains(g.server.Public, r.URL.Path) {
+		r.Header.Del("Idempotency-Key") // the answer belongs to this request alone
+		boundBody(w, r, r.URL.Path)
 		g.next.ServeHTTP(w, r)
 		return
 	}
 	needed := g.requiredScope(r, pattern)
 	client, r, denied := g.clientOf(r, pattern)
-	if denied == nil || denied.status/100 == 4 { // rejected requests cost time too
+	if denied == nil || denied.status/100 != 5 { // rejected requests cost time too
 		if wait := g.limit(header, client, r); wait > 0 {
 			denied = tooManyRequests("this client sends too many requests", wait)
 		}
 	}
 	if denied == nil && !client.May(needed) {
-		denied = &denial{status: http.StatusForbidden, detail: fmt.Sprintf("the token %q lacks the scope %s", client.Name, needed)}
+		denied = &denial{status: http.StatusForbidden, detail: fmt.Sprintf("%s lacks the scope %s", nameOf(client), needed)}
 	}
 	if denied != nil {
 		denied.ServeHTTP(w, r)
@@ -76,6 +79,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	boundBody(w, r, pattern)
 	g.next.ServeHTTP(w, r.WithContext(access.With(r.Context(), client)))
+}
+
+// nameOf returns how an answer names a client.
+func nameOf(c access.Client) string {
+	if c.Person {
+		return fmt.Sprintf("the role of %s", c.Name)
+	}
+	return fmt.Sprintf("the token %q", c.Name)
 }
 
 // secureHeaders sets the headers of all answers.
@@ -94,6 +105,9 @@ func (s *Server) secureHeaders(header http.Header) {
 // clientOf returns the client of a request, and the request without the token in its address, where outputs
 // accept one.
 func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.Request, *denial) {
+	if client, denied := g.personOf(r); client.Person || denied != nil {
+		return client, r, denied
+	}
 	secret, shown := access.FromRequest(r)
 	inAddress := false
 	if !shown && strings.HasPrefix(pathOf(pattern), output.Path) {
@@ -102,46 +116,114 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 	}
 	client, decided, err := g.server.localClient(r, secret)
 	switch {
-	case err != nil:
+	case errors.As(err, new(notLocal)):
 		return client, r, &denial{status: http.StatusForbidden, detail: err.Error()}
+	case err != nil:
+		return client, r, unreadable(err)
 	case decided:
 		return client, r, nil
 	case !shown:
-		return client, r, unauthorized(r)
+		return client, r, g.unauthorized(r, pattern)
 	}
-	client, denied := g.checkToken(r, secret)
+	client, denied := g.checkToken(r, pattern, secret)
 	if denied == nil && inAddress && client.May(access.Read) {
 		denied = &denial{status: http.StatusForbidden, detail: "a token in an address leaks easily: it must have the scope search only"}
 	}
 	return client, r, denied
 }
 
+// personOf returns the person whom a trusted proxy names, or whose session the request has; a client that is no person
+// if there is none.
+func (g *guard) personOf(r *http.Request) (access.Client, *denial) {
+	people := g.server.People.Access
+	if any, _ := people.Any(r.Context()); any && g.server.PersonHeader != "" && access.IsForwarded(r) {
+		if names := r.Header.Values(g.server.PersonHeader); len(names) > 0 && names[0] != "" {
+			return g.namedPerson(r, names)
+		}
+	}
+	secret := access.SessionCookie(r)
+	if secret == "" {
+		return access.Client{}, nil
+	}
+	client, err := people.Session(r.Context(), secret)
+	if err != nil && !errors.Is(err, access.ErrInvalidToken) {
+		return client, unreadable(err)
+	}
+	return client, nil
+}
+
+// namedPerson returns the person whom a trusted proxy names.
+func (g *guard) namedPerson(r *http.Request, names []string) (access.Client, *denial) {
+	if len(names) > 1 {
+		return access.Client{}, &denial{status: http.StatusBadRequest, detail: "the request has more than one header " + g.server.PersonHeader + ": let the proxy replace it"}
+	}
+	client, err := g.server.People.Access.Named(r.Context(), names[0])
+	switch {
+	case errors.Is(err, access.ErrInvalidToken):
+		return client, &denial{status: http.StatusForbidden, detail: fmt.Sprintf("the proxy names %q, and there is no such person: add it with: agent people add", names[0])}
+	case err != nil:
+		return client, unreadable(err)
+	}
+	return client, nil
+}
+
+// unauthorized rejects a request without a valid credential: where people log in, browsers are sent to the login.
+func (g *guard) unauthorized(r *http.Request, pattern string) *denial {
+	d := unauthorized(r)
+	if any, _ := g.server.People.Access.Any(r.Context()); !any {
+		return d
+	}
+	if g.isPage(pattern) && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		next := ""
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next = "?" + url.Values{"next": {r.URL.RequestURI()}}.Encode()
+		}
+		return &denial{status: http.StatusSeeOther, detail: "log in first", header: http.Header{"Location": {personLoginPath + next}}}
+	}
+	if r.Header.Get("Sec-Fetch-Mode") != "" { // a browser, which would prompt for Basic
+		d.header = http.Header{"Www-Authenticate": {`Bearer realm="feedmesh"`}}
+	}
+	return d
+}
+
+// personLoginPath is the path of the page where people log in.
+const personLoginPath = "/login"
+
+// unreadable rejects a request while the store can't be read.
+func unreadable(err error) *denial {
+	return &denial{status: http.StatusServiceUnavailable, detail: "the tokens and people can't be read: " + err.Error()}
+}
+
 // checkToken returns the client of a secret.
-func (g *guard) checkToken(r *http.Request, secret string) (access.Client, *denial) {
+func (g *guard) checkToken(r *http.Request, pattern, secret string) (access.Client, *denial) {
 	client, err := g.server.authenticate(r, secret)
 	var guess *access.GuessError
 	switch {
 	case errors.As(err, &guess):
 		return client, tooManyRequests("too many wrong tokens came from this address", guess.Wait)
 	case errors.Is(err, access.ErrInvalidToken):
-		return client, unauthorized(r)
+		return client, g.unauthorized(r, pattern)
 	case err != nil:
-		return client, &denial{status: http.StatusServiceUnavailable, detail: "the tokens can't be read: " + err.Error()}
+		return client, unreadable(err)
 	}
 	return client, nil
 }
 
 // authenticate returns the client of a secret. Its errors are those of [access.TokenStore.Authenticate].
 func (s *Server) authenticate(r *http.Request, secret string) (access.Client, error) {
-	address := access.Address(r)
-	client, limited, err := s.Tokens.TokenStore.Authenticate(r.Context(), secret, address)
-	if limited {
-		s.Log.Warn("too many wrong tokens from one address", "address", address)
-	}
+	client, limited, err := s.Tokens.TokenStore.Authenticate(r.Context(), secret, access.Address(r))
+	s.logLimited(r, limited)
 	if err != nil && !errors.Is(err, access.ErrInvalidToken) && !errors.As(err, new(*access.GuessError)) && r.Context().Err() == nil {
 		s.Log.Warn("token read failed", "err", err)
 	}
 	return client, err
+}
+
+// logLimited logs that an address has reached its limit of wrong secrets.
+func (s *Server) logLimited(r *http.Request, limited bool) {
+	if limited {
+		s.Log.Warn("too many wrong tokens from one address", "address", access.Address(r))
+	}
 }
 
 // isOpen reports whether clients on this machine need no token.
@@ -149,10 +231,14 @@ func (s *Server) isOpen() bool { return s.Token == "" && !s.TokensOnly }
 
 // localClient decides a request to a node without a configured token, unless its secret is a generated token:
 // it returns the local client, or the reason why the request needs a token, wrapping [access.ErrInvalidToken]. The
-// secret is not checked: a client may send a password that is meant for others.
+// secret is not checked: a client may send a password that is meant for others. Where people log in, it decides nothing.
+// Any other error reports that the people can't be read.
 func (s *Server) localClient(r *http.Request, secret string) (client access.Client, decided bool, err error) {
 	if !s.isOpen() || access.IsGenerated(secret) {
 		return access.Client{}, false, nil
+	}
+	if any, err := s.People.Access.Any(r.Context()); any || err != nil {
+		return access.Client{}, err != nil, err
 	}
 	if err := access.CheckLocal(r); err != nil {
 		return access.Client{}, true, notLocal{err}
@@ -169,13 +255,27 @@ func (e notLocal) Error() string {
 
 func (notLocal) Unwrap() error { return access.ErrInvalidToken }
 
-// Login returns the client that logs in with a password, which is a token. Its errors are those of
-// [access.TokenStore.Authenticate].
-func (s *Server) Login(r *http.Request, password string) (access.Client, error) {
-	if client, decided, err := s.localClient(r, password); decided {
-		return client, err
+// Login returns the client that logs in to a reader, and the secret of its further requests: a password that is a token
+// itself, or that of a new session of a person. Its errors are those of [access.TokenStore.Authenticate] and
+// [access.People.Login].
+func (s *Server) Login(r *http.Request, name, password string) (client access.Client, secret string, err error) {
+	client, decided, err := s.localClient(r, password)
+	switch {
+	case decided && err == nil:
+		return client, access.LocalID, nil // clients on this machine may have entered any password
+	case decided:
+		return client, "", err
 	}
-	return s.authenticate(r, password)
+	if any, err := s.People.Access.Any(r.Context()); any && err == nil && !access.IsGenerated(password) {
+		if client, err = s.Tokens.TokenStore.Check(r.Context(), password); err != nil {
+			var limited bool
+			client, password, limited, err = s.People.Access.Login(r.Context(), name, password, access.Address(r), r.UserAgent())
+			s.logLimited(r, limited)
+		}
+		return client, password, err
+	}
+	client, err = s.authenticate(r, password)
+	return client, password, err
 }
 
 // limit counts a request, and returns how long its client must wait. Local requests without a token are not

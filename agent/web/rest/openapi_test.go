@@ -222,7 +222,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 	w.kernel(t)
 	w.server.StoryEdits.Timeout = time.Millisecond
 	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
-	asked := map[string]bool{}
+	asked, admin := map[string]bool{}, w.secret(t, access.Admin)
 	for _, c := range []struct {
 		id, path, query, body string // path: what stands for {id} and {seq}
 		want                  int
@@ -509,6 +509,25 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 
 		{"make-backup", "", "", "", 200},
 		{"remove-feed", w.feed, "", "", 204},
+
+		{"list-people", "", "", "", 200},
+		{"add-person", "", "", `{"name":"bob","role":"reader"}`, 409},
+		{"add-person", "", "", `{"name":"ann","role":"owner"}`, 201},
+		{"add-person", "", "", `{"name":"ann","role":"owner"}`, 409},
+		{"add-person", "", "", `{"name":"a b","role":"owner"}`, 422},
+		{"add-person", "", "", `{"name":"bob","role":"reader","password":"short"}`, 422},
+		{"add-person", "", "", `{"name":"bob","role":"king"}`, 422},
+		{"add-person", "", "", `{`, 400},
+		{"add-person", "", "", `{"name":"bob","role":"reader","password":"correct horse"}`, 201},
+		{"set-person", "bob", "", `{"role":"editor","link":true}`, 200},
+		{"set-person", "ann", "", `{"role":"editor"}`, 409},
+		{"set-person", "none", "", `{}`, 404},
+		{"set-person", "ann", "", `{"password":""}`, 422},
+		{"set-person", "ann", "", `{`, 400},
+		{"list-people", "", "", "", 200},
+		{"remove-person", "ann", "", "", 409},
+		{"remove-person", "none", "", "", 404},
+		{"remove-person", "bob", "", "", 204},
 	} {
 		at, is := where[c.id]
 		if !is {
@@ -517,7 +536,11 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		}
 		asked[c.id] = true
 		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path, "{name}", c.path).Replace(at[1])
-		a := w.request(t, at[0], path+c.query, c.body)
+		var headers []string
+		if strings.HasPrefix(path, "/api/people") { // with people, a token is required
+			headers = []string{"Authorization", "Bearer " + admin}
+		}
+		a := w.request(t, at[0], path+c.query, c.body, headers...)
 		if a.StatusCode != c.want {
 			t.Errorf("%s %s%s %s: got %d %s, want %d", at[0], path, c.query, c.body, a.StatusCode, a.body, c.want)
 		}
@@ -564,7 +587,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
 			"list-reading", "get-folders", "mark-items", "mark-all-read":
 			continue // need no mesh
-		case "list-tokens", "add-token", "remove-token", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
+		case "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh
 		case "list-feeds":
 			continue // see TestFeeds_ListedWithoutSchedule

@@ -25,6 +25,8 @@ type Options struct {
 
 	TrustedProxies access.Proxies // reverse proxies that state the address of the client
 	TokensOnly     bool           // requests from this machine need a token too
+	PersonHeader   string         // header by which trusted proxies name the person who is logged in; empty: none
+	Public         []string       // paths of pages that need no token and no login
 	HSTS           bool           // browsers use TLS only for this host from now on
 }
 

@@ -47,6 +47,11 @@ func (s *Server) routes() []route {
 		handle(wire.AddToken, s.Tokens.Add),
 		handle(wire.RemoveToken, s.Tokens.Remove),
 
+		handle(wire.ListPeople, s.People.List),
+		handle(wire.AddPerson, s.People.Add),
+		handle(wire.SetPerson, s.People.Set),
+		handle(wire.RemovePerson, s.People.Remove),
+
 		handle(wire.ListRules, s.Rules.List),
 		handle(wire.GetRules, s.Rules.Get),
 		handle(wire.PutRules, s.Rules.Put),

@@ -30,6 +30,22 @@ var prefixScopes = []struct {
 // adminPages are the path prefixes of pages whose forms require admin.
 var adminPages = []string{"/rules", "/mesh"}
 
+// readerPages are the path prefixes of pages whose forms change only what belongs to the client.
+var readerPages = []string{"/read/", "/account/", "/logout"}
+
+// isPage reports whether a pattern is that of pages.
+func (g *guard) isPage(pattern string) bool {
+	if _, is := g.scopes[pattern]; is {
+		return false
+	}
+	for _, b := range prefixScopes {
+		if strings.HasPrefix(pathOf(pattern), b.path) {
+			return false
+		}
+	}
+	return true
+}
+
 // requiredScope returns the required scope of a request to the given mux pattern.
 func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
 	if scope, is := g.scopes[pattern]; is {
@@ -47,6 +63,11 @@ func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
 	for _, page := range adminPages {
 		if strings.HasPrefix(r.URL.Path, page) {
 			return access.Admin
+		}
+	}
+	for _, page := range readerPages {
+		if strings.HasPrefix(r.URL.Path, page) {
+			return access.Read
 		}
 	}
 	return access.Write

@@ -1,0 +1,457 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/secure/precis"
+
+	"feedmesh/storage"
+)
+
+// A Role is what a person may do.
+type Role string
+
+// The roles.
+const (
+	Owner  Role = storage.RoleOwner // everything
+	Editor Role = "editor"          // also change feeds, items, stories
+	Reader Role = "reader"          // read everything
+)
+
+// Roles lists the roles.
+var Roles = []Role{Owner, Editor, Reader}
+
+// scopes returns the scopes of a role, none for an unknown role.
+func (r Role) scopes() []Scope {
+	switch r {
+	case Owner:
+		return Scopes
+	case Editor:
+		return []Scope{Search, Read, Write}
+	case Reader:
+		return []Scope{Search, Read}
+	}
+	return nil
+}
+
+const (
+	sessionLifetime = 30 * 24 * time.Hour // without use
+	linkLifetime    = 24 * time.Hour
+	maxCached       = 1000 // sessions, some 500 bytes each
+	maxBrowser      = 200  // bytes of the description of a browser
+)
+
+// Errors of [People].
+var (
+	ErrWrongPassword = errors.New("the name or the password is wrong")
+	ErrBadName       = errors.New("a name has up to 64 letters and digits, without spaces")
+	ErrExists        = errors.New("there is a person of this name already")
+	ErrInvalidLink   = errors.New("the link was used, was replaced, or is older than a day: an owner can make another")
+)
+
+// People are the people of a store, who log in with passwords and get sessions. Roles, passwords and removals that
+// change on another node take effect within five seconds, within ten if the store can't be read. Its methods may be
+// called concurrently.
+type People struct {
+	store   storage.FencedRecords // nil: there are no people
+	guesses *guesses
+	hasher  passwordHasher
+	cache   recordCache[storage.Person] // by ID
+
+	mu       sync.Mutex
+	sessions map[string]cachedSession // by hash
+}
+
+// A cachedSession is a session as it was read from the store.
+type cachedSession struct {
+	storage.Session
+	read time.Time
+}
+
+func newPeople(store storage.FencedRecords, g *guesses) *People {
+	p := &People{store: store, guesses: g, sessions: map[string]cachedSession{}}
+	p.hasher = passwordHasher{queue: make(chan struct{}, maxHashing+maxQueued), slots: make(chan struct{}, maxHashing), dummy: sync.OnceValue(func() string {
+		return phc{argonMemory, argonTime, argonThreads, make([]byte, saltSize), make([]byte, keySize)}.String()
+	})}
+	if store != nil {
+		p.cache.list, p.cache.key = storage.People(store).List, func(p storage.Person) string { return p.ID }
+	}
+	return p
+}
+
+// Any reports whether there are people, so that a login is required. While the store can't be read, it is as at the
+// last read; the error reports that there was none.
+func (p *People) Any(ctx context.Context) (bool, error) {
+	if p.store == nil {
+		return false, nil
+	}
+	_, is, err := p.cache.search(ctx, refreshAfter, func(storage.Person) bool { return true })
+	return is, err
+}
+
+// NormalName returns the stored form of a name, in lower case, or [ErrBadName].
+//
+// Source: RFC 8265, UsernameCaseMapped.
+func NormalName(name string) (string, error) {
+	name, err := precis.UsernameCaseMapped.String(name)
+	if err != nil || name == "" || len([]rune(name)) > 64 || strings.ContainsAny(name, "/%?#") {
+		return "", ErrBadName
+	}
+	return name, nil
+}
+
+// named returns the person of a name, false if there is none.
+func (p *People) named(ctx context.Context, name string) (person storage.Person, is bool, err error) {
+	name, err = NormalName(name)
+	if err != nil || p.store == nil {
+		return person, false, nil
+	}
+	return p.cache.search(ctx, minReload, func(o storage.Person) bool { return o.Name == name })
+}
+
+// clientOfPerson returns the client of a person.
+func clientOfPerson(person storage.Person, session string) Client {
+	return Client{ID: person.ID, Name: person.Name, Scopes: Role(person.Role).scopes(), Person: true, Session: session}
+}
+
+// Named returns the client of the person of a name, or [ErrInvalidToken]. The caller has authenticated the person.
+func (p *People) Named(ctx context.Context, name string) (Client, error) {
+	person, is, err := p.named(ctx, name)
+	switch {
+	case err != nil:
+		return Client{}, err
+	case !is:
+		return Client{}, ErrInvalidToken
+	}
+	return clientOfPerson(person, ""), nil
+}
+
+// Login begins a session of a person in a browser. The errors are those of [People.Verify].
+func (p *People) Login(ctx context.Context, name, password, address, browser string) (c Client, secret string, limited bool, err error) {
+	person, limited, err := p.verify(ctx, name, password, address)
+	if err != nil {
+		return Client{}, "", limited, err
+	}
+	c, secret, err = p.begin(ctx, person, browser)
+	return c, secret, false, err
+}
+
+// Verify checks a password. The error may be [ErrWrongPassword], [ErrBusy], or a [*GuessError]. limited reports that the
+// address has reached its limit with this password.
+func (p *People) Verify(ctx context.Context, name, password, address string) (limited bool, err error) {
+	_, limited, err = p.verify(ctx, name, password, address)
+	return limited, err
+}
+
+// verify takes the same time for unknown names, people without a password, and wrong passwords.
+func (p *People) verify(ctx context.Context, name, password, address string) (person storage.Person, limited bool, err error) {
+	if err := p.guesses.delay(ctx, address); err != nil {
+		return person, false, err
+	}
+	person, _, err = p.named(ctx, name)
+	if err != nil {
+		return person, false, err
+	}
+	is, err := p.hasher.matches(ctx, person.Hash, password)
+	if err != nil || is {
+		return person, false, err
+	}
+	limited, err = p.guesses.wrong(address)
+	if errors.Is(err, ErrInvalidToken) {
+		err = ErrWrongPassword
+	}
+	return storage.Person{}, limited, err
+}
+
+// begin stores a new session, and deletes those of the person that have expired.
+func (p *People) begin(ctx context.Context, person storage.Person, browser string) (c Client, secret string, err error) {
+	now, sessions := time.Now(), storage.Sessions(p.store)
+	secret = newSecretOf(person.ID)
+	s := storage.Session{
+		Person: person.ID, Hash: Hash(secret), Browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""),
+		Passwords: person.Passwords, Created: now, Used: now, Expires: now.Add(sessionLifetime),
+	}
+	all, err := sessions.List(ctx, person.ID)
+	for _, old := range all {
+		if err == nil && !now.Before(old.Expires) {
+			err = ignoreNotFound(sessions.Remove(ctx, person.ID, old.Hash))
+		}
+	}
+	if err == nil {
+		err = sessions.Add(ctx, s)
+	}
+	if err != nil {
+		return Client{}, "", err
+	}
+	return clientOfPerson(person, s.Hash), secret, nil
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Session returns the client of a session's secret, or [ErrInvalidToken]. Any other error reports that the store can't be
+// read.
+func (p *People) Session(ctx context.Context, secret string) (Client, error) {
+	id, is := personIn(secret)
+	if !is || p.store == nil {
+		return Client{}, ErrInvalidToken
+	}
+	person, is, err := p.cache.find(ctx, id, nil)
+	switch {
+	case err != nil:
+		return Client{}, err
+	case !is: // without a read of the session: guesses of IDs cost nothing
+		return Client{}, ErrInvalidToken
+	}
+	s, err := p.session(ctx, id, Hash(secret))
+	if errors.Is(err, storage.ErrNotFound) {
+		err = ErrInvalidToken
+	}
+	if err != nil {
+		return Client{}, err
+	}
+	now := time.Now()
+	if s.Passwords < person.Passwords || !now.Before(s.Expires) {
+		return Client{}, ErrInvalidToken
+	}
+	if now.Sub(s.Used) >= usedInterval {
+		s.Used, s.Expires = now, now.Add(sessionLifetime)
+		p.put(s)
+		// The last use must not reject the person; it is recorded again in a minute.
+		_ = storage.Sessions(p.store).Use(ctx, s.Session)
+	}
+	return clientOfPerson(person, s.Hash), nil
+}
+
+// session returns a session, at most refreshAfter old; at most maxStale while the store can't be read.
+func (p *People) session(ctx context.Context, person, hash string) (cachedSession, error) {
+	p.mu.Lock()
+	s, is := p.sessions[hash]
+	p.mu.Unlock()
+	now := time.Now()
+	if is && now.Sub(s.read) <= refreshAfter {
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	stored, err := storage.Sessions(p.store).Read(ctx, person, hash)
+	switch {
+	case err == nil:
+		s = cachedSession{stored, now}
+		p.put(s)
+	case errors.Is(err, storage.ErrNotFound):
+		p.forget(hash)
+	case is && now.Sub(s.read) <= maxStale:
+		err = nil
+	}
+	return s, err
+}
+
+// put caches a session. A full cache drops those that are old, else any.
+func (p *People) put(s cachedSession) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, is := p.sessions[s.Hash]; !is && len(p.sessions) >= maxCached {
+		for hash, other := range p.sessions {
+			if s.read.Sub(other.read) > maxStale {
+				delete(p.sessions, hash)
+			}
+		}
+		for hash := range p.sessions {
+			if len(p.sessions) < maxCached {
+				break
+			}
+			delete(p.sessions, hash)
+		}
+	}
+	p.sessions[s.Hash] = s
+}
+
+// forget drops sessions from the cache.
+func (p *People) forget(hashes ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, hash := range hashes {
+		delete(p.sessions, hash)
+	}
+}
+
+// Sessions returns the valid sessions of a person, the one used last first.
+func (p *People) Sessions(ctx context.Context, id string) ([]storage.Session, error) {
+	person, is, err := p.cache.find(ctx, id, nil)
+	if err != nil || !is {
+		return nil, err
+	}
+	all, err := storage.Sessions(p.store).List(ctx, id)
+	now := time.Now()
+	return slices.DeleteFunc(all, func(s storage.Session) bool { return s.Passwords < person.Passwords || !now.Before(s.Expires) }), err
+}
+
+// End ends a session of a person. This process rejects it immediately, others within ten seconds. A session that has
+// ended is no error.
+func (p *People) End(ctx context.Context, id, hash string) error {
+	defer p.forget(hash)
+	return ignoreNotFound(storage.Sessions(p.store).Remove(ctx, id, hash))
+}
+
+// List returns all people, ordered by name.
+func (p *People) List(ctx context.Context) ([]storage.Person, error) {
+	return storage.People(p.store).List(ctx)
+}
+
+// A PersonChange changes a person.
+type PersonChange struct {
+	Role     Role    // empty: unchanged
+	Password *string // nil: unchanged; another password ends all sessions
+	Link     bool    // makes a link that sets a password, instead of an earlier link
+}
+
+// Add adds a person. secret is that of a link which sets the password, empty if the change has a password. The error may be
+// [ErrBadName], [ErrExists], [ErrBadPassword], [storage.ErrTooMany], or [storage.ErrNoOwner].
+func (p *People) Add(ctx context.Context, name string, change PersonChange, now time.Time) (person storage.Person, secret string, err error) {
+	name, err = NormalName(name)
+	if err != nil {
+		return person, "", err
+	}
+	change.Link = change.Password == nil
+	id := strings.ToLower(rand.Text()[:16])
+	return p.change(ctx, name, change, func(stored *storage.Person) (*storage.Person, error) {
+		if stored != nil {
+			return nil, ErrExists
+		}
+		return &storage.Person{Name: name, ID: id, Created: now}, nil
+	})
+}
+
+// Set changes a person. The errors are those of [People.Add], and [storage.ErrNotFound].
+func (p *People) Set(ctx context.Context, name string, change PersonChange) (person storage.Person, secret string, err error) {
+	name, err = NormalName(name)
+	if err != nil {
+		return person, "", storage.ErrNotFound
+	}
+	return p.change(ctx, name, change, existing)
+}
+
+// existing returns a copy of the stored person, or [storage.ErrNotFound].
+func existing(stored *storage.Person) (*storage.Person, error) {
+	if stored == nil {
+		return nil, storage.ErrNotFound
+	}
+	person := *stored
+	return &person, nil
+}
+
+// change applies a change to the person that begin returns for the stored one.
+func (p *People) change(ctx context.Context, name string, change PersonChange, begin func(stored *storage.Person) (*storage.Person, error)) (person storage.Person, secret string, err error) {
+	hash := ""
+	if change.Password != nil {
+		if hash, err = p.hasher.hash(ctx, *change.Password); err != nil {
+			return person, "", err
+		}
+	}
+	defer p.cache.invalidate()
+	err = storage.People(p.store).Change(ctx, name, func(stored *storage.Person) (*storage.Person, error) {
+		changed, err := begin(stored)
+		if err != nil {
+			return nil, err
+		}
+		if change.Role != "" {
+			changed.Role = string(change.Role)
+		}
+		if hash != "" {
+			changed.Hash, changed.Passwords, changed.Link, changed.LinkUntil = hash, changed.Passwords+1, "", time.Time{}
+		}
+		if change.Link {
+			secret = newSecretOf(changed.ID)
+			changed.Link, changed.LinkUntil = Hash(secret), time.Now().Add(linkLifetime)
+		}
+		person = *changed
+		return changed, nil
+	})
+	if err != nil {
+		return storage.Person{}, "", fmt.Errorf("person %s: %w", name, err)
+	}
+	return person, secret, nil
+}
+
+// Remove removes a person and ends the person's sessions. The error may be [storage.ErrNotFound] or [storage.ErrNoOwner].
+func (p *People) Remove(ctx context.Context, name string) (storage.Person, error) {
+	var person storage.Person
+	defer p.cache.invalidate()
+	name, err := NormalName(name)
+	if err != nil {
+		return person, storage.ErrNotFound
+	}
+	err = storage.People(p.store).Change(ctx, name, func(stored *storage.Person) (*storage.Person, error) {
+		changed, err := existing(stored)
+		if err == nil {
+			person = *changed
+		}
+		return nil, err
+	})
+	if err != nil {
+		return person, fmt.Errorf("person %s: %w", name, err)
+	}
+	all, err := storage.Sessions(p.store).List(ctx, person.ID)
+	for _, s := range all {
+		err = errors.Join(err, p.End(ctx, person.ID, s.Hash))
+	}
+	return person, err
+}
+
+// ChangePassword sets the password of a person who is logged in, which ends all sessions, and begins another.
+func (p *People) ChangePassword(ctx context.Context, name, password, browser string) (c Client, secret string, err error) {
+	person, _, err := p.Set(ctx, name, PersonChange{Password: &password})
+	if err != nil {
+		return Client{}, "", err
+	}
+	return p.begin(ctx, person, browser)
+}
+
+// LinkName returns the name of the person whose password a link may set, or [ErrInvalidLink].
+func (p *People) LinkName(ctx context.Context, secret string) (string, error) {
+	id, is := personIn(secret)
+	if !is || p.store == nil {
+		return "", ErrInvalidLink
+	}
+	person, is, err := p.cache.find(ctx, id, nil)
+	if err == nil && (!is || !linkIs(person, secret)) {
+		err = ErrInvalidLink
+	}
+	return person.Name, err
+}
+
+func linkIs(person storage.Person, secret string) bool {
+	return person.Link == Hash(secret) && time.Now().Before(person.LinkUntil)
+}
+
+// Claim sets the password of the person of a link, which works once, and begins a session. The error may be
+// [ErrInvalidLink], [ErrBadPassword] or [ErrBusy].
+func (p *People) Claim(ctx context.Context, secret, password, browser string) (c Client, session string, err error) {
+	name, err := p.LinkName(ctx, secret)
+	if err != nil {
+		return Client{}, "", err
+	}
+	person, _, err := p.change(ctx, name, PersonChange{Password: &password}, func(stored *storage.Person) (*storage.Person, error) {
+		changed, err := existing(stored)
+		if err != nil || !linkIs(*changed, secret) {
+			return nil, ErrInvalidLink
+		}
+		return changed, nil
+	})
+	if err != nil {
+		return Client{}, "", err
+	}
+	return p.begin(ctx, person, browser)
+}

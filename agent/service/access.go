@@ -1,0 +1,129 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/wire"
+	"feedmesh/storage"
+)
+
+// Tokens answers requests about access tokens.
+type Tokens struct {
+	*core
+	TokenStore *access.TokenStore // checks secrets
+}
+
+// tokenOfStore returns a token as clients see it.
+func tokenOfStore(t storage.Token) wire.Token {
+	scopes := convert(t.Scopes, func(s string) access.Scope { return access.Scope(s) })
+	return wire.Token{ID: t.ID, Name: t.Name, Scopes: scopes, Created: t.Created, Used: t.Used}
+}
+
+// List returns all tokens but the owner's, without their secrets.
+func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
+	all, err := t.TokenStore.Tokens(ctx)
+	if err != nil {
+		return wire.Tokens{}, err
+	}
+	return wire.Tokens{Tokens: convert(all, tokenOfStore)}, nil
+}
+
+// Add creates a token. Its secret is in this answer only.
+func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToken, error) {
+	name := strings.TrimSpace(in.Body.Name)
+	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
+		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
+	}
+	token, secret, err := t.TokenStore.Create(ctx, name, in.Body.Scopes, t.Now())
+	if errors.Is(err, storage.ErrTooMany) {
+		return wire.NewToken{}, errorf(KindConflict, "there are %d tokens, as many as there may be: remove one first", storage.MaxTokens)
+	}
+	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
+}
+
+// Remove removes a token with the read and starred marks of its client.
+func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
+	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
+		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
+	}
+	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)
+}
+
+// People answers requests about the users who log in with a password.
+type People struct {
+	*core
+	Access *access.People // checks passwords and sessions
+}
+
+// LinkPath is the path of the page that sets the password of a person, with the parameter link.
+const LinkPath = "/login/first"
+
+// personOf returns a person as clients see it, with the link of a secret unless that is empty.
+func personOf(p storage.Person, secret string) wire.Person {
+	person := wire.Person{Name: p.Name, Role: access.Role(p.Role), Created: p.Created, Password: p.Hash != ""}
+	if secret != "" {
+		person.Link = LinkPath + "?" + url.Values{"link": {secret}}.Encode()
+	}
+	return person
+}
+
+// List returns all people, ordered by name.
+func (p *People) List(ctx context.Context, _ wire.None) (wire.People, error) {
+	all, err := p.Access.List(ctx)
+	if err != nil {
+		return wire.People{}, err
+	}
+	return wire.People{People: convert(all, func(o storage.Person) wire.Person { return personOf(o, "") })}, nil
+}
+
+// Add adds a person.
+func (p *People) Add(ctx context.Context, in wire.AddPersonRequest) (wire.Person, error) {
+	person, secret, err := p.Access.Add(ctx, in.Body.Name, access.PersonChange{Role: in.Body.Role, Password: in.Body.Password}, p.Now())
+	if err != nil {
+		return wire.Person{}, refused(err)
+	}
+	return personOf(person, secret), nil
+}
+
+// Set changes a person.
+func (p *People) Set(ctx context.Context, in wire.SetPersonRequest) (wire.Person, error) {
+	person, secret, err := p.Access.Set(ctx, in.Name, access.PersonChange(in.Body))
+	if err != nil {
+		return wire.Person{}, refused(err)
+	}
+	return personOf(person, secret), nil
+}
+
+// Remove removes a person with the person's sessions and marks.
+func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) {
+	person, err := p.Access.Remove(ctx, in.Name)
+	if err != nil {
+		return wire.None{}, refused(err)
+	}
+	return wire.None{}, p.Store.DeleteMarks(ctx, person.ID)
+}
+
+// refused returns the error of a change of people as an [*Error] if the user caused it.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, access.ErrBadName):
+		return &Error{KindInvalid, "the name is wrong", []FieldError{fieldf("body.name", "%v", access.ErrBadName)}}
+	case errors.Is(err, access.ErrBadPassword):
+		return &Error{KindInvalid, "the password is wrong", []FieldError{fieldf("body.password", "%v", access.ErrBadPassword)}}
+	case errors.Is(err, access.ErrExists):
+		return errorf(KindConflict, "%v", err)
+	case errors.Is(err, storage.ErrNoOwner):
+		return errorf(KindConflict, "%v: make another person an owner first", err)
+	case errors.Is(err, storage.ErrTooMany):
+		return errorf(KindConflict, "there are %d people, as many as there may be: remove one first", storage.MaxPeople)
+	case errors.Is(err, access.ErrBusy):
+		return errorf(KindBusy, "%v", err)
+	}
+	return err
+}

@@ -1,0 +1,234 @@
+// Package account serves the pages of people: login, logout, the first password by a link, and the account with
+// password and sessions. [Handler] returns the handler of all pages, in the layout of the console. They work without
+// scripts.
+package account
+
+import (
+	"embed"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/console"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Paths of the pages.
+const (
+	LoginPath   = "/login"
+	accountPath = "/account"
+)
+
+// maxForm bounds a form in bytes.
+const maxForm = 16 << 10
+
+type pages struct {
+	*service.Service
+	*console.Layout
+	people *access.People
+}
+
+// Handler returns the handler of all pages. Forms change data: the caller must reject cross-site requests, as package
+// rest does, and authenticate requests for paths other than [LoginPath] and [service.LinkPath].
+func Handler(s *service.Service) http.Handler {
+	p := &pages{s, console.NewLayout(s, templates), s.People.Access}
+	mux := http.NewServeMux()
+	mux.HandleFunc(LoginPath, func(w http.ResponseWriter, r *http.Request) {
+		p.showLogin(w, r, http.StatusOK, loginForm{Next: localPath(r.FormValue("next"))})
+	})
+	mux.HandleFunc("POST "+LoginPath, p.login)
+	mux.HandleFunc(service.LinkPath, p.first)
+	mux.HandleFunc("POST "+service.LinkPath, p.claim)
+	mux.HandleFunc("POST /logout", p.logout)
+	mux.HandleFunc(accountPath, func(w http.ResponseWriter, r *http.Request) { p.showAccount(w, r, http.StatusOK, "") })
+	mux.HandleFunc("POST "+accountPath+"/password", p.changePassword)
+	mux.HandleFunc("POST "+accountPath+"/end", p.end)
+	return p.Handler(mux)
+}
+
+// localPath returns a path of this server from a form, "/" for anything that browsers could take for another server's.
+func localPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\t\r\n") {
+		return "/"
+	}
+	return path
+}
+
+// problem returns the status and the sentence for an error that a person caused; 503 for others, which are logged.
+func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence string) {
+	var guess *access.GuessError
+	switch {
+	case errors.As(err, &guess):
+		wait := int(math.Ceil(guess.Wait.Seconds()))
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+		return http.StatusTooManyRequests, "Too many wrong passwords came from your address. Retry in " + strconv.Itoa(wait) + " seconds."
+	case errors.Is(err, access.ErrWrongPassword):
+		return http.StatusUnauthorized, "The name or the password is wrong."
+	case errors.Is(err, access.ErrBadPassword):
+		return http.StatusUnprocessableEntity, "The password must have at least " + strconv.Itoa(access.MinPassword) + " characters, and no more than " + strconv.Itoa(access.MaxPassword) + " bytes."
+	case errors.Is(err, access.ErrInvalidLink):
+		return http.StatusGone, "The link was used, was replaced, or is older than a day. An owner can make another."
+	case errors.Is(err, access.ErrBusy):
+		w.Header().Set("Retry-After", "5")
+		return http.StatusServiceUnavailable, "Too many logins are in progress. Retry in a few seconds."
+	}
+	p.Log.Error("login failed", "err", err)
+	return http.StatusServiceUnavailable, "The store cannot be reached at the moment. Retry in a minute."
+}
+
+type loginForm struct{ Name, Next, Problem string }
+
+func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, form loginForm) {
+	p.Render(w, r, status, "login", "Log in", form)
+}
+
+// login checks name and password. A login always begins another session, so that a session which somebody else put into
+// the browser is not used; that of the browser ends.
+func (p *pages) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	form := loginForm{Name: r.PostFormValue("name"), Next: localPath(r.PostFormValue("next"))}
+	c, secret, limited, err := p.people.Login(r.Context(), form.Name, r.PostFormValue("password"), access.Address(r), r.UserAgent())
+	if limited {
+		p.Log.Warn("too many wrong passwords from one address", "address", access.Address(r))
+	}
+	if err != nil {
+		status, problem := p.problem(w, err)
+		form.Problem = problem
+		p.showLogin(w, r, status, form)
+		return
+	}
+	p.enter(w, r, c, secret, form.Next)
+}
+
+// enter stores the secret of a new session in the browser, ends the session that it had, and shows a page.
+func (p *pages) enter(w http.ResponseWriter, r *http.Request, c access.Client, secret, next string) {
+	if old, err := p.people.Session(r.Context(), access.SessionCookie(r)); err == nil {
+		p.endOrLog(r, old)
+	}
+	p.Log.Info("person logged in", "person", c.Name, "address", access.Address(r))
+	access.SetSessionCookie(w, r, secret)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+func (p *pages) endOrLog(r *http.Request, c access.Client) {
+	if err := p.people.End(r.Context(), c.ID, c.Session); err != nil {
+		p.Log.Error("end of session failed", "err", err)
+	}
+}
+
+// logout ends the session of the browser.
+func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
+	if c := access.From(r.Context()); c.Session != "" {
+		p.endOrLog(r, c)
+	}
+	access.SetSessionCookie(w, r, "")
+	w.Header().Set("Clear-Site-Data", `"storage"`) // the items that the browser keeps for reading offline
+	http.Redirect(w, r, LoginPath, http.StatusSeeOther)
+}
+
+type firstForm struct{ Name, Link, Problem string }
+
+// first shows the form for the password of a link. The link stays valid until the form is sent.
+func (p *pages) first(w http.ResponseWriter, r *http.Request) {
+	p.showFirst(w, r, r.FormValue("link"), nil)
+}
+
+func (p *pages) showFirst(w http.ResponseWriter, r *http.Request, link string, err error) {
+	form, status := firstForm{Link: link}, http.StatusOK
+	name, invalid := p.people.LinkName(r.Context(), link)
+	if invalid != nil {
+		err, form.Link = invalid, ""
+	}
+	form.Name = name
+	if err != nil {
+		status, form.Problem = p.problem(w, err)
+	}
+	p.Render(w, r, status, "first", "Set your password", form)
+}
+
+// claim sets the password of the person of a link.
+func (p *pages) claim(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	link := r.PostFormValue("link")
+	c, secret, err := p.people.Claim(r.Context(), link, r.PostFormValue("password"), r.UserAgent())
+	if err != nil {
+		p.showFirst(w, r, link, err)
+		return
+	}
+	p.enter(w, r, c, secret, "/")
+}
+
+type accountPage struct {
+	Name, Problem string
+	IsPerson      bool
+	Sessions      []sessionRow
+}
+
+type sessionRow struct {
+	Hash, Browser, Created, Used string
+	Here                         bool
+}
+
+func (p *pages) showAccount(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	c := access.From(r.Context())
+	page := accountPage{Name: c.Name, Problem: problem, IsPerson: c.Person}
+	if c.Person {
+		all, err := p.people.Sessions(r.Context(), c.ID)
+		if err != nil {
+			status, page.Problem = p.problem(w, err)
+		}
+		for _, s := range all {
+			page.Sessions = append(page.Sessions, sessionRow{s.Hash, s.Browser, day(s.Created), day(s.Used), s.Hash == c.Session})
+		}
+	}
+	p.Render(w, r, status, "account", "Account", page)
+}
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 MST") }
+
+// changePassword sets another password, after a check of the present one. It ends all other sessions.
+func (p *pages) changePassword(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	c := access.From(r.Context())
+	if !c.Person {
+		p.showAccount(w, r, http.StatusConflict, "")
+		return
+	}
+	_, err := p.people.Verify(r.Context(), c.Name, r.PostFormValue("password"), access.Address(r))
+	secret := ""
+	if err == nil {
+		_, secret, err = p.people.ChangePassword(r.Context(), c.Name, r.PostFormValue("new"), r.UserAgent())
+	}
+	if err != nil {
+		status, problem := p.problem(w, err)
+		if errors.Is(err, access.ErrWrongPassword) {
+			problem = "The present password is wrong."
+		}
+		p.showAccount(w, r, status, problem)
+		return
+	}
+	access.SetSessionCookie(w, r, secret)
+	http.Redirect(w, r, accountPath, http.StatusSeeOther)
+}
+
+// end ends a session of the person.
+func (p *pages) end(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if c := access.From(r.Context()); c.Person {
+		if err := p.people.End(r.Context(), c.ID, r.PostFormValue("session")); err != nil {
+			status, problem := p.problem(w, err)
+			p.showAccount(w, r, status, problem)
+			return
+		}
+	}
+	http.Redirect(w, r, accountPath, http.StatusSeeOther)
+}

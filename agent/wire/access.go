@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
+
+// A Token is an access token without its secret.
+type Token struct {
+	ID      string         `json:"id"`
+	Name    string         `json:"name"`
+	Scopes  []access.Scope `json:"scopes" enum:"metrics,search,read,write,admin"`
+	Created time.Time      `json:"created"`
+	Used    time.Time      `json:"used,omitzero" doc:"When it was used last, within a minute; absent: never."`
+}
+
+// Tokens are all tokens but the owner's, in the order they were made.
+type Tokens struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// A NewToken is a created token with its secret.
+type NewToken struct {
+	Token
+	Secret string `json:"secret" doc:"Secret of the token. It is returned once and not stored."`
+}
+
+// A TokenSetting describes a token to create.
+type TokenSetting struct {
+	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
+	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"5" enum:"metrics,search,read,write,admin" doc:"Permissions; each scope includes those before it, but only read includes metrics. Tokens for public pages need search only, of monitoring metrics only."`
+}
+
+// An AddTokenRequest creates a token.
+type AddTokenRequest struct{ Body TokenSetting }
+
+// The operations on tokens.
+var (
+	ListTokens = Operation[None, Tokens]{ID: "list-tokens", Method: "GET", Path: "/api/tokens", Tag: "tokens", Scope: access.Admin,
+		Summary: "All tokens but the owner's, without their secrets", Errors: []int{503}}
+	AddToken = Operation[AddTokenRequest, NewToken]{ID: "add-token", Method: "POST", Path: "/api/tokens", Tag: "tokens", Scope: access.Admin,
+		Summary: "Create a token; its secret is shown once", Errors: []int{400, 409, 422, 503}, Status: 201, NoStore: true}
+	RemoveToken = Operation[ByID, None]{ID: "remove-token", Method: "DELETE", Path: "/api/tokens/{id}", Tag: "tokens", Scope: access.Admin,
+		Summary: "Remove a token; it works nowhere after ten seconds", Errors: []int{404, 503}}
+)
+
+// A Person is a user who logs in with a password.
+type Person struct {
+	Name     string      `json:"name"`
+	Role     access.Role `json:"role" enum:"owner,editor,reader"`
+	Created  time.Time   `json:"created"`
+	Password bool        `json:"password" doc:"Whether a password is set."`
+
+	Link string `json:"link,omitempty" doc:"Path of the page that sets the password; it works once, within a day. It is returned once and not stored."`
+}
+
+// People are all people, ordered by name.
+type People struct {
+	People []Person `json:"people"`
+}
+
+// A NewPerson describes a person to add.
+type NewPerson struct {
+	Name     string      `json:"name" minLength:"1" maxLength:"64" doc:"Name to log in with: letters and digits without spaces; upper and lower case are the same."`
+	Role     access.Role `json:"role" enum:"owner,editor,reader" doc:"Owners may do everything, editors change feeds, items and stories, readers read."`
+	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters; absent: the answer has a link that sets it."`
+}
+
+// An AddPersonRequest adds a person.
+type AddPersonRequest struct{ Body NewPerson }
+
+// A PersonSetting changes a person.
+type PersonSetting struct {
+	Role     access.Role `json:"role,omitempty" enum:"owner,editor,reader"`
+	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters. It ends all sessions of the person."`
+	Link     bool        `json:"link,omitempty" doc:"Return a link that sets a password, instead of an earlier link."`
+}
+
+// A SetPersonRequest changes a person.
+type SetPersonRequest struct {
+	ByName
+	Body PersonSetting
+}
+
+// ByName is a request that names a person.
+type ByName struct {
+	Name string `path:"name" maxLength:"64" doc:"Name of the person."`
+}
+
+// The operations on people.
+var (
+	ListPeople = Operation[None, People]{ID: "list-people", Method: "GET", Path: "/api/people", Tag: "people", Scope: access.Admin,
+		Summary: "All people, ordered by name", Errors: []int{503}}
+	AddPerson = Operation[AddPersonRequest, Person]{ID: "add-person", Method: "POST", Path: "/api/people", Tag: "people", Scope: access.Admin,
+		Summary: "Add a person", Description: "The first person must be an owner. From then on the console requires a login, also on this machine; programs need a token.",
+		Errors: []int{400, 409, 422, 503}, Status: 201, NoStore: true}
+	SetPerson = Operation[SetPersonRequest, Person]{ID: "set-person", Method: "PATCH", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
+		Summary: "Change the role or the password of a person", Description: "It takes effect everywhere within ten seconds. The last owner stays an owner.",
+		Errors: []int{400, 404, 409, 422, 503}, NoStore: true}
+	RemovePerson = Operation[ByName, None]{ID: "remove-person", Method: "DELETE", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
+		Summary: "Remove a person with the person's sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
+)
