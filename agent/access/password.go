@@ -40,10 +40,10 @@ const (
 // Bounds of work at the same time: two hashes take 38 MiB.
 const (
 	maxHashing = 2
-	maxQueued  = 32 // further logins get [ErrBusy]
+	maxQueued  = 32 // logins that wait for the pool; further logins get [ErrBusy]
 )
 
-// A passwordHasher computes Argon2id hashes of passwords, few at a time.
+// A passwordHasher computes Argon2id hashes of passwords with a pool of maxHashing slots, which bounds the memory. A queue buffers other logins.
 type passwordHasher struct {
 	queue, slots chan struct{}
 	dummy        func() string // a hash of no password, to be checked for unknown people

@@ -66,7 +66,7 @@ type People struct {
 	cache   recordCache[storage.Person] // by ID
 
 	mu       sync.Mutex
-	sessions map[string]cachedSession // by hash
+	sessions map[string]cachedSession // cache by hash, of at most maxCached
 }
 
 // A cachedSession is a session as it was read from the store.
@@ -107,7 +107,7 @@ func NormalName(name string) (string, error) {
 	return name, nil
 }
 
-// named returns the person of a name, false if there is none.
+// named returns the person of a name from the cache, false if there is none.
 func (p *People) named(ctx context.Context, name string) (person storage.Person, is bool, err error) {
 	name, err = NormalName(name)
 	if err != nil || p.store == nil {
@@ -234,7 +234,7 @@ func (p *People) Session(ctx context.Context, secret string) (Client, error) {
 	return clientOfPerson(person, s.Hash), nil
 }
 
-// session returns a session, at most refreshAfter old; at most maxStale while the store can't be read.
+// session returns a session from the cache or the store. A cached session is at most refreshAfter old; at most maxStale while the store can't be read.
 func (p *People) session(ctx context.Context, person, hash string) (cachedSession, error) {
 	p.mu.Lock()
 	s, is := p.sessions[hash]
@@ -385,7 +385,7 @@ func (p *People) change(ctx context.Context, name string, change PersonChange, b
 	return person, secret, nil
 }
 
-// Remove removes a person and ends the person's sessions. The error may be [storage.ErrNotFound] or [storage.ErrNoOwner].
+// Remove removes a person and ends the person's sessions; caches of other processes follow within ten seconds. The error may be [storage.ErrNotFound] or [storage.ErrNoOwner].
 func (p *People) Remove(ctx context.Context, name string) (storage.Person, error) {
 	var person storage.Person
 	defer p.cache.invalidate()
@@ -419,7 +419,7 @@ func (p *People) ChangePassword(ctx context.Context, name, password, browser str
 	return p.begin(ctx, person, browser)
 }
 
-// LinkName returns the name of the person whose password a link may set, or [ErrInvalidLink].
+// LinkName returns the name of the person whose password a link may set, from the cache, or [ErrInvalidLink].
 func (p *People) LinkName(ctx context.Context, secret string) (string, error) {
 	id, is := personIn(secret)
 	if !is || p.store == nil {

@@ -23,14 +23,14 @@ type recordCache[T any] struct {
 	list func(context.Context) ([]T, error)
 	key  func(T) string
 
-	mu      sync.Mutex
+	mu      sync.Mutex // locked during a reload, so that concurrent requests share it
 	records map[string]T
 	read    time.Time // last successful read
 	queried time.Time
 	err     error // of the last read
 }
 
-// find returns the record with the key, and whether there is one. use may change it in the cache; nil: nothing does.
+// find returns the cached record with the key, after a reload of a cache that is too old, and whether there is one. use may change it in the cache; nil: nothing does.
 // The error reports that the store can't be read.
 func (c *recordCache[T]) find(ctx context.Context, key string, use func(*T)) (record T, is bool, err error) {
 	c.mu.Lock()
@@ -50,7 +50,7 @@ func (c *recordCache[T]) find(ctx context.Context, key string, use func(*T)) (re
 	return record, is, nil
 }
 
-// search returns the first record found that matches, and whether there is one. Records are at most of the given age if
+// search returns the first cached record that matches, and whether there is one. Records are at most of the given age if
 // the store can be read; else they are those of the last read. The error reports that there was none.
 func (c *recordCache[T]) search(ctx context.Context, age time.Duration, matches func(T) bool) (record T, is bool, err error) {
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (c *recordCache[T]) search(ctx context.Context, age time.Duration, matches 
 	return record, false, nil
 }
 
-// reload reads the records. It ignores the caller's cancellation, since other requests wait for the same read.
+// reload fills the cache from the store, with a timeout. It ignores the caller's cancellation, since other requests wait for the same read.
 func (c *recordCache[T]) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *recordCache[T]) reload(ctx context.Context) {
 	}
 }
 
-// invalidate makes the next use read the store.
+// invalidate makes the next use of the cache read the store.
 func (c *recordCache[T]) invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

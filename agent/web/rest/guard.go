@@ -57,7 +57,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	readerLogin := r.URL.Path == loginPath && pathOf(pattern) != "/" // otherwise the console's pages serve the path
-	if readerLogin || slices.Contains(g.server.Public, r.URL.Path) {
+	if readerLogin || slices.Contains(g.server.Public, r.URL.Path) && slices.Contains(publicMethods, r.Method) {
 		r.Header.Del("Idempotency-Key") // the answer belongs to this request alone
 		boundBody(w, r, r.URL.Path)
 		g.next.ServeHTTP(w, r)
@@ -80,6 +80,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	boundBody(w, r, pattern)
 	g.next.ServeHTTP(w, r.WithContext(access.With(r.Context(), client)))
 }
+
+// publicMethods are the methods of pages that need no login; other methods are answered with the state of the mesh.
+var publicMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 
 // nameOf returns how an answer names a client.
 func nameOf(c access.Client) string {
@@ -136,8 +139,9 @@ func (g *guard) clientOf(r *http.Request, pattern string) (access.Client, *http.
 // if there is none.
 func (g *guard) personOf(r *http.Request) (access.Client, *denial) {
 	people := g.server.People.Access
-	if any, _ := people.Any(r.Context()); any && g.server.PersonHeader != "" && access.IsForwarded(r) {
-		if names := r.Header.Values(g.server.PersonHeader); len(names) > 0 && names[0] != "" {
+	if g.server.PersonHeader != "" && access.IsForwarded(r) {
+		names := r.Header.Values(g.server.PersonHeader)
+		if any, _ := people.Any(r.Context()); any && len(names) > 0 && names[0] != "" {
 			return g.namedPerson(r, names)
 		}
 	}
