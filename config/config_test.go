@@ -76,6 +76,7 @@ func TestValidate_ReportsEachError(t *testing.T) {
 		{func(c *Config) { c.CORS = []string{"null"} }, `cors: "null" is not an origin; write https://HOST, without a path, or *`},
 		{func(c *Config) { c.TrustedProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }, "trusted-proxy: requires a token: clients behind a proxy are not on this machine; set token"},
 		{func(c *Config) { c.Token, c.TrustedProxy = "s", []netip.Prefix{netip.MustParsePrefix("::/0")} }, "trusted-proxy: ::/0 contains every address, so that clients could choose theirs; name the network of the proxy"},
+		{func(c *Config) { c.PersonHeader = "Remote-User" }, "person-header: requires trusted-proxy: only a trusted proxy may name the person; set trusted-proxy"},
 		{func(c *Config) { c.Listen, c.HealthToken = ":8080", "s" }, "listen: :8080 is not a loopback address; set a token, or listen on 127.0.0.1"},
 		{func(c *Config) { c.TLS.Cert = "file" }, "tls.cert, tls.key: must be set together"},
 		{func(c *Config) { c.TLS.Cert, c.TLS.Key, c.TLS.ACMEHost = "file", "file", "feeds.example.org" }, "tls.acme-host: cannot be combined with tls.cert and tls.key: use either"},
