@@ -232,7 +232,7 @@ func TestOffline_ClientChanges(t *testing.T) {
 	}
 
 	secret.Store("")
-	b.visit("/read")
+	b.do(chromedp.Navigate(b.base + "/read"))
 	b.untilStored("the items are kept again", "items", w.unread(t))
 	id := evaluate[string](b, `document.querySelector("#rows li").dataset.id`)
 	b.setOffline(true)

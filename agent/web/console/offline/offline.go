@@ -156,7 +156,7 @@ func script(s Shell) []byte {
 // TouchIcon is the path of the icon for systems that read no manifest.
 const TouchIcon = "/icon-192.png"
 
-// An icon is a rendering of the console's icon. A test in tests/browser makes them.
+// An icon is a rendering of the console's icon.
 type icon struct {
 	pixels   int  // width and height
 	maskable bool // without transparent corners, because systems cut it to a circle
