@@ -28,13 +28,22 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
-	"style": func() string { return sheet.Path }, "script": scriptPath,
-	"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
-	"lightTheme": func() string { return offline.LightTheme }, "darkTheme": func() string { return offline.DarkTheme },
-	"menu": func() []choice { return menu },
-}).ParseFS(templateFiles, "templates/*.html"))
+var templates = parsed(templateFiles)
+
+// parsed returns the templates of folders named templates. It panics if one can't be parsed: they are embedded.
+func parsed(folders ...fs.FS) *template.Template {
+	all := template.New("").Funcs(template.FuncMap{
+		"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
+		"style": func() string { return sheet.Path }, "script": scriptPath,
+		"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
+		"lightTheme": func() string { return offline.LightTheme }, "darkTheme": func() string { return offline.DarkTheme },
+		"menu": func() []choice { return menu },
+	})
+	for _, folder := range folders {
+		template.Must(all.ParseFS(folder, "templates/*.html"))
+	}
+	return all
+}
 
 // menu are the links of the main menu, in order.
 var menu = []choice{
@@ -116,7 +125,7 @@ type Layout struct {
 // NewLayout returns a layout with further templates, which may use those of the console: top and bottom, and outer-top
 // and outer-bottom for pages without menu and status. It panics if a template can't be parsed.
 func NewLayout(s *service.Service, files fs.FS) *Layout {
-	return &Layout{&console{Service: s}, template.Must(template.Must(templates.Clone()).ParseFS(files, "templates/*.html"))}
+	return &Layout{&console{Service: s}, parsed(templateFiles, files)}
 }
 
 // Handler returns the handler of pages with headers and timeouts as those of the console.
