@@ -48,6 +48,7 @@ func TestPages_HostileContentDoesNotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := openAt(t, w.address)
+	b.lost = "responded with a status of 502"
 	// The last ones are rejected, as too long or not a name, with an error page that shows them.
 	for _, p := range append(places(t, w, "hostile"), place{"mistake", "/?q=hostile&category=" + query(payload) + "&feed=" + query(payload) + "&topic=" + query(payload)},
 		place{"mistake", "/feeds?tag=" + query(payload) + "&q=" + query(payload)}, place{"mistake", "/stories?topic=" + query(payload)}) {
