@@ -34,6 +34,7 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"nothing-found", "/?q=qwertyuiop"},
 		{"mistake", "/?q=" + query(`"never closed`)},
 		{"reading", "/read?show=all"},
+		{"reading-cards", "/read?show=all&layout=cards"},
 		{"reading-open", "/read?show=all&open=" + found.Items[0].ID},
 		{"item", "/items/" + found.Items[0].ID},
 		{"stories", "/stories"},
