@@ -43,7 +43,8 @@ const (
 	maxQueued  = 32 // logins that wait for the pool; further logins get [ErrBusy]
 )
 
-// A passwordHasher computes Argon2id hashes of passwords with a pool of maxHashing slots, which bounds the memory. A queue buffers other logins.
+// A passwordHasher computes Argon2id hashes of passwords with a pool of maxHashing slots, which bounds the memory. A queue
+// buffers other logins.
 type passwordHasher struct {
 	queue, slots chan struct{}
 	dummy        func() string // a hash of no password, to be checked for unknown people

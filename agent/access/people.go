@@ -234,7 +234,8 @@ func (p *People) Session(ctx context.Context, secret string) (Client, error) {
 	return clientOfPerson(person, s.Hash), nil
 }
 
-// session returns a session from the cache or the store. A cached session is at most refreshAfter old; at most maxStale while the store can't be read.
+// session returns a session from the cache or the store. A cached session is at most refreshAfter old; at most maxStale
+// while the store can't be read.
 func (p *People) session(ctx context.Context, person, hash string) (cachedSession, error) {
 	p.mu.Lock()
 	s, is := p.sessions[hash]
@@ -385,7 +386,8 @@ func (p *People) change(ctx context.Context, name string, change PersonChange, b
 	return person, secret, nil
 }
 
-// Remove removes a person and ends the person's sessions; caches of other processes follow within ten seconds. The error may be [storage.ErrNotFound] or [storage.ErrNoOwner].
+// Remove removes a person and ends the person's sessions; caches of other processes follow within ten seconds. The error
+// may be [storage.ErrNotFound] or [storage.ErrNoOwner].
 func (p *People) Remove(ctx context.Context, name string) (storage.Person, error) {
 	var person storage.Person
 	defer p.cache.invalidate()

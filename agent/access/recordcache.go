@@ -30,8 +30,8 @@ type recordCache[T any] struct {
 	err     error // of the last read
 }
 
-// find returns the cached record with the key, after a reload of a cache that is too old, and whether there is one. use may change it in the cache; nil: nothing does.
-// The error reports that the store can't be read.
+// find returns the cached record with the key, after a reload of a cache that is too old, and whether there is one. use may
+// change it in the cache; nil: nothing does. The error reports that the store can't be read.
 func (c *recordCache[T]) find(ctx context.Context, key string, use func(*T)) (record T, is bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,8 @@ func (c *recordCache[T]) search(ctx context.Context, age time.Duration, matches 
 	return record, false, nil
 }
 
-// reload fills the cache from the store, with a timeout. It ignores the caller's cancellation, since other requests wait for the same read.
+// reload fills the cache from the store, with a timeout. It ignores the caller's cancellation, since other requests wait
+// for the same read.
 func (c *recordCache[T]) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()

@@ -32,6 +32,13 @@ func fetchOptions(c config.Config, version string) fetch.Options {
 	}
 }
 
+// publicOptions returns the options of the client for addresses that publishers choose.
+func publicOptions(c config.Config, version string) fetch.Options {
+	o := fetchOptions(c, version)
+	o.Allow, o.AllowPorts = nil, nil
+	return o
+}
+
 // openSecrets opens the key file of passwords. One in the data folder is of this agent alone: agents that share a mesh
 // share a file.
 func openSecrets(c config.Config, store storage.Records) *secret.Keys {

@@ -120,7 +120,9 @@ func (n *node) open(ctx context.Context) (err error) {
 	n.env.Secrets = openSecrets(n.config, n.env.Store)
 	client := fetch.New(fetchOptions(n.config, n.options.Version))
 	n.closeLater(closer(func() error { client.Close(); return nil }))
-	n.env.Fetch, n.env.Post = client, client
+	public := fetch.New(publicOptions(n.config, n.options.Version))
+	n.closeLater(closer(func() error { public.Close(); return nil }))
+	n.env.Fetch, n.env.Post, n.env.Public = client, client, public
 	if len(n.certificates) > 0 {
 		n.health.certificates = n.certificates.check
 	}

@@ -50,25 +50,26 @@ type Fetcher interface {
 
 // Deps are the dependencies of a [Service].
 type Deps struct {
-	Store        storage.Store
-	Index        storage.Index
-	Mesh         Mesh
-	Secrets      *secret.Keys                                 // seal passwords
-	Fetcher      Fetcher                                      // for feed discovery and fetch tests
-	Checks       func(ctx context.Context) []wire.Check       // dependencies of this process and their health
-	Stalled      func() []string                              // work of the mesh that stands still, since when, and what to do; may be nil
-	DiskSpace    func() error                                 // returns an error if the disk is too full for changes; may be nil
-	MakeBackup   func(context.Context) (wire.Download, error) // of store and schedule; nil: no backups are made
-	BackupState  func() *wire.BackupState                     // of backups; may be nil, and return nil
-	RuleSetSpecs []RuleSetSpec                                // all rule sets of this program
-	Decider      func() workbench.Decider                     // the rules in force in this process
-	Token        string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
-	Unique       int                                          // percentage from which searches hide results that repeat others; 0: none
-	HealthToken  string                                       // of clients that may read readiness and metrics only; optional
-	Version      string
-	Now          func() time.Time
-	Log          *slog.Logger
-	PictureCache string // folder of cached pictures; empty: none are cached
+	Store         storage.Store
+	Index         storage.Index
+	Mesh          Mesh
+	Secrets       *secret.Keys                                 // seal passwords
+	Fetcher       Fetcher                                      // for feed discovery and fetch tests
+	PublicFetcher Fetcher                                      // for pictures: it refuses private networks, which Fetcher may be allowed
+	Checks        func(ctx context.Context) []wire.Check       // dependencies of this process and their health
+	Stalled       func() []string                              // work of the mesh that stands still, since when, and what to do; may be nil
+	DiskSpace     func() error                                 // returns an error if the disk is too full for changes; may be nil
+	MakeBackup    func(context.Context) (wire.Download, error) // of store and schedule; nil: no backups are made
+	BackupState   func() *wire.BackupState                     // of backups; may be nil, and return nil
+	RuleSetSpecs  []RuleSetSpec                                // all rule sets of this program
+	Decider       func() workbench.Decider                     // the rules in force in this process
+	Token         string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
+	Unique        int                                          // percentage from which searches hide results that repeat others; 0: none
+	HealthToken   string                                       // of clients that may read readiness and metrics only; optional
+	Version       string
+	Now           func() time.Time
+	Log           *slog.Logger
+	PictureCache  string // folder of cached pictures; empty: none are cached
 
 	// CompareCommand runs [compare.Worker] in a child process; nil: this program.
 	CompareCommand []string
@@ -133,8 +134,7 @@ func New(d Deps) *Service {
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Reading: lists,
 		Pictures: imageproxy.New(imageproxy.Options{
-			Items:   func(ctx context.Context, id string) (storage.Item, error) { return storage.ItemByID(ctx, d.Store, id) },
-			Fetcher: d.Fetcher, Folder: d.PictureCache, Limit: maxPictureCache, Log: d.Log,
+			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Log: d.Log,
 		}),
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},

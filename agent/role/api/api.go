@@ -35,7 +35,7 @@ type Options struct {
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() },
 		Token:   string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		PictureCache: filepath.Join(env.Config.Data, "pictures"),

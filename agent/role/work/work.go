@@ -29,6 +29,7 @@ type Env struct {
 	Store   storage.Store // nil unless a role needs it
 	Index   storage.Index // nil unless a role needs it
 	Fetch   Fetcher
+	Public  Fetcher         // refuses private networks, which Fetch may be allowed
 	Post    websub.Poster   // to hubs
 	Bodies  bodycache.Cache // documents from crawl to parse
 	Secrets *secret.Keys    // of passwords

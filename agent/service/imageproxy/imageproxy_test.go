@@ -17,6 +17,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,7 @@ func claiming(t *testing.T, width, height uint32) []byte {
 type publisher struct {
 	*httptest.Server
 	files    map[string][]byte
+	feed     string // address of the item's feed
 	requests atomic.Int64
 	wait     chan struct{} // requests of /slow end when it is closed
 }
@@ -98,27 +100,38 @@ func newPublisher(t *testing.T) *publisher {
 		w.Write(content)
 	}))
 	t.Cleanup(p.Close)
+	p.feed = p.URL + "/feed"
 	return p
 }
+
+// A oneItem is a store with an item and its feed.
+type oneItem struct {
+	item storage.Item
+	feed storage.Feed
+}
+
+func (o oneItem) Items(_ context.Context, ids ...string) ([]storage.Item, error) {
+	if slices.Contains(ids, o.item.ID) {
+		return []storage.Item{o.item}, nil
+	}
+	return nil, nil
+}
+
+func (o oneItem) Feed(context.Context, string) (storage.Feed, error) { return o.feed, nil }
 
 // proxy returns a proxy for an item whose images are all the publisher's paths, and a function that requests one.
 func (p *publisher) proxy(t *testing.T, folder string, limit int64, paths ...string) func(path string, size imageproxy.Size) (imageproxy.Picture, error) {
 	t.Helper()
-	item := storage.Item{ID: "item"}
+	item := storage.Item{ID: "item", FeedID: "feed"}
 	for _, path := range paths {
 		item.Images = append(item.Images, p.URL+path)
 	}
-	client := fetch.New(fetch.Options{
-		UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4, AllowPorts: []netip.AddrPort{netip.MustParseAddrPort(p.Listener.Addr().String())},
-	})
+	client := func(allowed ...netip.AddrPort) *fetch.Client {
+		return fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4, AllowPorts: allowed})
+	}
 	proxy := imageproxy.New(imageproxy.Options{
-		Items: func(_ context.Context, id string) (storage.Item, error) {
-			if id != item.ID {
-				return storage.Item{}, storage.ErrNotFound
-			}
-			return item, nil
-		},
-		Fetcher: client, Folder: folder, Limit: limit, Log: slog.New(slog.DiscardHandler),
+		Store: oneItem{item, storage.Feed{ID: "feed", URL: p.feed}}, Fetcher: client(netip.MustParseAddrPort(p.Listener.Addr().String())), Public: client(),
+		Folder: folder, Limit: limit, Log: slog.New(slog.DiscardHandler),
 	})
 	return func(path string, size imageproxy.Size) (imageproxy.Picture, error) {
 		parts := strings.Split(imageproxy.Path(item.ID, p.URL+path, size), "/")
@@ -191,6 +204,18 @@ func TestOf_NotOfAnItem(t *testing.T) {
 	}
 	if n := p.requests.Load(); n != 0 {
 		t.Errorf("got %d requests, want none", n)
+	}
+}
+
+// A feed may be in a private network that it was allowed for; others can't have this network requested.
+func TestOf_PrivateNetworkOfAnotherFeed(t *testing.T) {
+	p := newPublisher(t)
+	p.files["/a"] = asPNG(t, drawn(10, 10, false))
+	for feed, shown := range map[string]bool{p.URL + "/feed": true, "https://evil.example/feed": false, "http://127.0.0.1/feed": false, "": false} {
+		p.feed = feed
+		if _, err := p.proxy(t, "", 0, "/a")("/a", imageproxy.Small); (err == nil) != shown || err != nil && !errors.Is(err, imageproxy.ErrNoPicture) {
+			t.Errorf("of the feed %q: got %v, want it shown: %v", feed, err, shown)
+		}
 	}
 }
 

@@ -45,10 +45,11 @@ func New(t testing.TB, now func() time.Time, change ...func(*service.Deps)) *Tes
 			UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4,
 			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		})},
-		Checks:       func(context.Context) []wire.Check { return b.Checks },
-		RuleSetSpecs: []service.RuleSetSpec{Lines(), Labels()},
-		Decider:      func() workbench.Decider { return decider{} },
-		Log:          slog.New(slog.DiscardHandler),
+		PublicFetcher: localFetcher{fetch.New(fetch.Options{UserAgent: "test", Timeout: 5 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4})},
+		Checks:        func(context.Context) []wire.Check { return b.Checks },
+		RuleSetSpecs:  []service.RuleSetSpec{Lines(), Labels()},
+		Decider:       func() workbench.Decider { return decider{} },
+		Log:           slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&d)

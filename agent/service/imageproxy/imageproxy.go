@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -53,12 +54,19 @@ type Fetcher interface {
 	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
 }
 
+// A Store is the part of [storage.Store] that has items and their feeds.
+type Store interface {
+	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
+	Feed(ctx context.Context, id string) (storage.Feed, error)
+}
+
 // Options are the dependencies of a [Proxy].
 type Options struct {
-	Items   func(ctx context.Context, id string) (storage.Item, error)
-	Fetcher Fetcher
-	Folder  string // of the cache; empty: nothing is cached
-	Limit   int64  // of the cache, in bytes
+	Store   Store
+	Fetcher Fetcher // of feeds: for pictures on the host of the item's feed, which may be in a private network
+	Public  Fetcher // for all others: publishers choose their addresses, so it must refuse private networks
+	Folder  string  // of the cache; empty: nothing is cached
+	Limit   int64   // of the cache, in bytes
 	Log     *slog.Logger
 }
 
@@ -99,21 +107,23 @@ func (p *Proxy) Of(ctx context.Context, itemID, name string, size Size) (Picture
 	if widths[size] == 0 {
 		return Picture{}, storage.ErrNotFound
 	}
-	item, err := p.Items(ctx, itemID)
+	items, err := p.Store.Items(ctx, itemID)
 	if err != nil {
 		return Picture{}, err
 	}
-	for _, address := range item.Images {
-		if nameOf(address) == name {
-			return p.get(ctx, address, size)
+	for _, item := range items {
+		for _, address := range item.Images {
+			if nameOf(address) == name {
+				return p.get(ctx, item.FeedID, address, size)
+			}
 		}
 	}
 	return Picture{}, storage.ErrNotFound
 }
 
-// get returns the picture of an address. Concurrent calls share a fetch, which goes on if the caller leaves.
-func (p *Proxy) get(ctx context.Context, address string, size Size) (Picture, error) {
-	key := nameOf(address + " " + string(size))
+// get returns the picture of an address in a feed. Concurrent calls share a fetch, which goes on if the caller leaves.
+func (p *Proxy) get(ctx context.Context, feedID, address string, size Size) (Picture, error) {
+	key := nameOf(feedID + " " + address + " " + string(size))
 	if cached, is := p.cache.get(key); is {
 		return cached, nil
 	}
@@ -123,7 +133,7 @@ func (p *Proxy) get(ctx context.Context, address string, size Size) (Picture, er
 	done := p.flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
-		made, err := p.make(ctx, address, widths[size])
+		made, err := p.make(ctx, feedID, address, widths[size])
 		if err != nil {
 			p.fail(key)
 			p.Log.Debug("picture not shown", "url", address, "err", err)
@@ -141,8 +151,8 @@ func (p *Proxy) get(ctx context.Context, address string, size Size) (Picture, er
 }
 
 // make fetches a picture and makes it small enough.
-func (p *Proxy) make(ctx context.Context, address string, width int) (Picture, error) {
-	plain, err := p.fetch(ctx, address)
+func (p *Proxy) make(ctx context.Context, feedID, address string, width int) (Picture, error) {
+	plain, err := p.fetch(ctx, feedID, address)
 	if err != nil {
 		return Picture{}, err
 	}
@@ -153,12 +163,26 @@ func (p *Proxy) make(ctx context.Context, address string, width int) (Picture, e
 	return reduce(plain, width)
 }
 
-func (p *Proxy) fetch(ctx context.Context, address string) ([]byte, error) {
+func (p *Proxy) fetch(ctx context.Context, feedID, address string) ([]byte, error) {
 	if err := acquire(ctx, p.fetches); err != nil {
 		return nil, err
 	}
 	defer release(p.fetches)
-	d, err := p.Fetcher.Fetch(ctx, fetch.Request{URL: address, Close: true}, time.Now())
+	feed, err := p.Store.Feed(ctx, feedID)
+	if err != nil {
+		return nil, err
+	}
+	fetcher, request := p.Public, fetch.Request{URL: address, Close: true}
+	if host := hostOf(feed.URL); host != "" && host == hostOf(address) {
+		fetcher = p.Fetcher
+		request.CheckRedirect = func(to *url.URL) error {
+			if to.Host != host {
+				return errors.New("it redirects to another host than that of its feed")
+			}
+			return nil
+		}
+	}
+	d, err := fetcher.Fetch(ctx, request, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +191,15 @@ func (p *Proxy) fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, err
 	}
 	return plain.Bytes(), nil
+}
+
+// hostOf returns the host of a URL with its port, empty if there is none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 func acquire(ctx context.Context, slots chan struct{}) error {
