@@ -63,10 +63,11 @@ type Store interface {
 // Options are the dependencies of a [Proxy].
 type Options struct {
 	Store   Store
-	Fetcher Fetcher // of feeds: for pictures on the host of the item's feed, which may be in a private network
-	Public  Fetcher // for all others: publishers choose their addresses, so it must refuse private networks
-	Folder  string  // of the cache; empty: nothing is cached
-	Limit   int64   // of the cache, in bytes
+	Fetcher Fetcher      // of feeds: for pictures on the host of the item's feed, which may be in a private network
+	Public  Fetcher      // for all others: publishers choose their addresses, so it must refuse private networks
+	Folder  string       // of the cache; empty: nothing is cached
+	Limit   int64        // of the cache, in bytes
+	Space   func() error // returns an error if the disk is too full for changes; then nothing more is cached; may be nil
 	Log     *slog.Logger
 }
 
@@ -139,7 +140,9 @@ func (p *Proxy) get(ctx context.Context, feedID, address string, size Size) (Pic
 			p.Log.Debug("picture not shown", "url", address, "err", err)
 			return Picture{}, fmt.Errorf("%w: %w", ErrNoPicture, err)
 		}
-		p.cache.put(key, made)
+		if p.Space == nil || p.Space() == nil {
+			p.cache.put(key, made)
+		}
 		return made, nil
 	})
 	select {

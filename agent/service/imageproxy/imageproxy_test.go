@@ -67,6 +67,7 @@ type publisher struct {
 	*httptest.Server
 	files    map[string][]byte
 	feed     string // address of the item's feed
+	full     error  // of the disk
 	requests atomic.Int64
 	wait     chan struct{} // requests of /slow end when it is closed
 }
@@ -131,7 +132,7 @@ func (p *publisher) proxy(t *testing.T, folder string, limit int64, paths ...str
 	}
 	proxy := imageproxy.New(imageproxy.Options{
 		Store: oneItem{item, storage.Feed{ID: "feed", URL: p.feed}}, Fetcher: client(netip.MustParseAddrPort(p.Listener.Addr().String())), Public: client(),
-		Folder: folder, Limit: limit, Log: slog.New(slog.DiscardHandler),
+		Folder: folder, Limit: limit, Space: func() error { return p.full }, Log: slog.New(slog.DiscardHandler),
 	})
 	return func(path string, size imageproxy.Size) (imageproxy.Picture, error) {
 		parts := strings.Split(imageproxy.Path(item.ID, p.URL+path, size), "/")
@@ -320,6 +321,21 @@ func used(t *testing.T, folder string) (bytes int64) {
 		bytes += info.Size()
 	}
 	return bytes
+}
+
+// A cache must not take the space that the store needs.
+func TestCache_FullDisk(t *testing.T) {
+	p := newPublisher(t)
+	p.files["/a"] = asPNG(t, drawn(10, 10, false))
+	p.full = errors.New("the disk is full")
+	folder := t.TempDir()
+	get := p.proxy(t, folder, 1<<20, "/a")
+	if made, err := get("/a", imageproxy.Small); err != nil || len(made.Content) == 0 {
+		t.Errorf("got %d bytes, %v; want a picture", len(made.Content), err)
+	}
+	if n := used(t, folder); n != 0 {
+		t.Errorf("%d bytes are cached", n)
+	}
 }
 
 // Without a usable folder pictures are shown all the same.

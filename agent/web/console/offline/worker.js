@@ -90,7 +90,8 @@ async function adopt(client) {
 
 // checked notices what a response reports about the network and the client, and returns it.
 async function checked(response) {
-  if (response.status === 401 || response.status === 403) {
+  // The server redirects a navigation without a login to the page of the login, and rejects other requests.
+  if (response.status === 401 || response.status === 403 || response.type === "opaqueredirect") {
     await dropItems();
   } else if (response.headers.has(clientHeader)) {
     await adopt(response.headers.get(clientHeader));
