@@ -118,14 +118,18 @@ func TestPeople_LoginBeginsAnotherSession(t *testing.T) {
 func TestPeople_WrongPasswordsAreThrottled(t *testing.T) {
 	t.Parallel()
 	w := withPeople(t)
-	for i := range access.WrongTokens {
+	var a answer
+	for i := range 3 * access.WrongTokens { // slow checks take so long that some more are allowed
 		name := []string{"ann", "nobody", "", "\x00"}[i%4]
-		a := w.form(t, "/login", url.Values{"name": {name}, "password": {"wrong password"}})
+		a = w.form(t, "/login", url.Values{"name": {name}, "password": {"wrong password"}})
+		if a.StatusCode == http.StatusTooManyRequests && i >= access.WrongTokens {
+			break
+		}
 		if a.StatusCode != http.StatusUnauthorized || !strings.Contains(a.body, "The name or the password is wrong.") || len(a.Cookies()) > 0 {
 			t.Fatalf("%q: got %d %s", name, a.StatusCode, a.body)
 		}
 	}
-	if a := w.form(t, "/login", url.Values{"name": {"ann"}, "password": {"wrong password"}}); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
+	if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d %v, want 429", a.StatusCode, a.Header)
 	}
 	w.login(t, "ann") // delayed, not rejected
