@@ -226,7 +226,7 @@ func TestOffline_ClientChanges(t *testing.T) {
 		t.Errorf("got status %d with a wrong token, want 401", got)
 	}
 	b.untilStored("nothing is kept for a refused token", "items", 0)
-	// The browser shows its login, not the page without a network. There is nobody to log in.
+	// The browser shows its login, not the page without a network. The test does not log in.
 	if _, err := chromedp.RunResponse(b.ctx, chromedp.Navigate(b.base+"/read")); err == nil || !strings.Contains(err.Error(), "ERR_INVALID_AUTH_CREDENTIALS") {
 		t.Errorf("the page with a wrong token: got %v, want the login", err)
 	}

@@ -75,7 +75,7 @@ func (c *cache) read() error {
 			}
 		}
 		if kind == "" {
-			_ = os.Remove(path) // else it stays; it is in nobody's way
+			_ = os.Remove(path) // else the next start removes it
 			continue
 		}
 		all = append(all, &cached{key: e.Name()[:len(e.Name())-len(ending)], path: path, kind: kind, size: info.Size(), used: info.ModTime()})

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"feedmesh/agent/role/crawl/fetch"
@@ -75,8 +76,8 @@ type Options struct {
 type Proxy struct {
 	Options
 	cache   *cache
-	fetches chan struct{} // semaphore
-	decodes chan struct{} // semaphore: a decoded picture takes much memory
+	fetches *semaphore.Weighted
+	decodes *semaphore.Weighted // a decoded picture takes much memory
 	flight  singleflight.Group
 
 	mu     sync.Mutex
@@ -87,7 +88,7 @@ type Proxy struct {
 func New(o Options) *Proxy {
 	return &Proxy{
 		Options: o, cache: openCache(o.Folder, o.Limit, o.Log),
-		fetches: make(chan struct{}, maxFetches), decodes: make(chan struct{}, 1), failed: map[string]time.Time{},
+		fetches: semaphore.NewWeighted(maxFetches), decodes: semaphore.NewWeighted(1), failed: map[string]time.Time{},
 	}
 }
 
@@ -159,18 +160,18 @@ func (p *Proxy) make(ctx context.Context, feedID, address string, width int) (Pi
 	if err != nil {
 		return Picture{}, err
 	}
-	if err := acquire(ctx, p.decodes); err != nil {
+	if err := p.decodes.Acquire(ctx, 1); err != nil {
 		return Picture{}, err
 	}
-	defer release(p.decodes)
+	defer p.decodes.Release(1)
 	return reduce(plain, width)
 }
 
 func (p *Proxy) fetch(ctx context.Context, feedID, address string) ([]byte, error) {
-	if err := acquire(ctx, p.fetches); err != nil {
+	if err := p.fetches.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer release(p.fetches)
+	defer p.fetches.Release(1)
 	feed, err := p.Store.Feed(ctx, feedID)
 	if err != nil {
 		return nil, err
@@ -204,17 +205,6 @@ func hostOf(address string) string {
 	}
 	return u.Host
 }
-
-func acquire(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func release(slots chan struct{}) { <-slots }
 
 // failedLately reports whether a picture failed within failureAge.
 func (p *Proxy) failedLately(key string) bool {

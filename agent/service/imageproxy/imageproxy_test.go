@@ -29,7 +29,7 @@ import (
 	"feedmesh/storage"
 )
 
-// drawn returns a picture of a size, half of it transparent if asked.
+// drawn returns a picture of a size, half of it transparent on request.
 func drawn(width, height int, transparent bool) image.Image {
 	p := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for x := range width {

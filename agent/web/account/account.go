@@ -91,8 +91,8 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, fo
 	p.Render(w, r, status, "login", "Log in", form)
 }
 
-// login checks name and password. A login always begins another session, so that a session which somebody else put into
-// the browser is not used; that of the browser ends.
+// login checks name and password. A login always begins another session and ends that of the browser, against session
+// fixation.
 func (p *pages) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	form := loginForm{Name: r.PostFormValue("name"), Next: localPath(r.PostFormValue("next"))}

@@ -206,10 +206,11 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 	if main.Open != nil && q.Show == wire.ShowUnread {
 		list.Items = withOpen(list.Items, main.Open.listed, q.Oldest)
 	}
+	pictures := pictureChoice(r)
 	for _, i := range list.Items {
 		row := s.row(i, now)
 		if main.Cards {
-			row.addCard(i, pictureChoice(r))
+			row.addCard(i, pictures)
 		}
 		main.Rows = append(main.Rows, row)
 	}

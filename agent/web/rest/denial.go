@@ -38,12 +38,15 @@ var otherSite = deny(http.StatusForbidden, "the request comes from a page of ano
 // scriptHeaders are headers of requests that the console's scripts and its service worker send.
 var scriptHeaders = []string{"Feedmesh-Part", "Service-Worker-Navigation-Preload"}
 
+// noPrompt is the challenge for which browsers show no login of their own.
+const noPrompt = `Bearer realm="feedmesh"`
+
 // unauthorized rejects a missing or wrong token. Browsers show a login for the scheme Basic and wait for it; scripts
 // get the response at once, and leave the login to the browser's own request of a page.
 func unauthorized(r *http.Request) *denial {
 	challenge := `Basic realm="feedmesh", charset="UTF-8"`
 	if slices.ContainsFunc(scriptHeaders, func(name string) bool { return r.Header.Get(name) != "" }) {
-		challenge = `Bearer realm="feedmesh"`
+		challenge = noPrompt
 	}
 	return &denial{status: http.StatusUnauthorized, detail: "a token is required: send Authorization: Bearer TOKEN, or the token as the password of any user",
 		header: http.Header{"Www-Authenticate": {challenge}}}

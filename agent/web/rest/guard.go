@@ -185,7 +185,7 @@ func (g *guard) unauthorized(r *http.Request, pattern string) *denial {
 		return &denial{status: http.StatusSeeOther, detail: "log in first", header: http.Header{"Location": {personLoginPath + next}}}
 	}
 	if r.Header.Get("Sec-Fetch-Mode") != "" { // a browser, which would prompt for Basic
-		d.header = http.Header{"Www-Authenticate": {`Bearer realm="feedmesh"`}}
+		d.header = http.Header{"Www-Authenticate": {noPrompt}}
 	}
 	return d
 }

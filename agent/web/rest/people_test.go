@@ -100,7 +100,7 @@ func TestPeople_LoginAndLogout(t *testing.T) {
 	w.request(t, "GET", "/api/feeds", "", "Cookie", cookie).isProblem(t, http.StatusUnauthorized, "a token is required")
 }
 
-// A session that somebody else put into the browser is not used after a login, and ends.
+// Against session fixation, a login does not use the session of the browser, which ends.
 func TestPeople_LoginBeginsAnotherSession(t *testing.T) {
 	t.Parallel()
 	w := withPeople(t)
