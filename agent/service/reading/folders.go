@@ -19,9 +19,9 @@ const (
 	maxFolderFeeds = 200
 )
 
-// Unread returns the numbers of unread items of the client by feed ID. They may come from a cache, at most countAge old;
+// unread returns the numbers of unread items of the client by feed ID. They may come from a cache, at most countAge old;
 // the client's own changes in this process are always in them.
-func (l *Lists) Unread(ctx context.Context) (map[string]storage.UnreadCount, error) {
+func (l *Lists) unread(ctx context.Context) (map[string]storage.UnreadCount, error) {
 	client, now := access.From(ctx).ID, l.now()
 	unread, changes := l.counts.get(client, now)
 	if unread != nil {
@@ -35,41 +35,86 @@ func (l *Lists) Unread(ctx context.Context) (map[string]storage.UnreadCount, err
 	return unread, nil
 }
 
-// Folders returns all folders, and the feeds of one or of all, with the numbers of unread items.
-func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders, error) {
-	unread, err := l.Unread(ctx)
+// Totals are the unread items of a client.
+type Totals struct {
+	All     storage.UnreadCount
+	Folders map[string]storage.UnreadCount // by tag; only those with unread items
+	Feeds   map[string]storage.UnreadCount // by feed ID; only those with unread items
+}
+
+// Totals returns the numbers of unread items of the client. They may come from a cache, at most [countAge] old; the
+// client's own changes in this process are always in them. The tags of feeds may be [feedAge] old.
+func (l *Lists) Totals(ctx context.Context) (Totals, error) {
+	t, _, err := l.totals(ctx)
+	return t, err
+}
+
+func (l *Lists) totals(ctx context.Context) (Totals, *feedSet, error) {
+	unread, err := l.unread(ctx)
 	if err != nil {
-		return wire.Folders{}, err
+		return Totals{}, nil, err
 	}
 	feeds, err := l.feeds.get(ctx, l.store, l.now())
 	if err != nil {
+		return Totals{}, nil, err
+	}
+	t := Totals{Folders: map[string]storage.UnreadCount{}, Feeds: unread}
+	for id, u := range unread {
+		t.All = add(t.All, u)
+		for _, tag := range feeds.tags[id] {
+			t.Folders[tag] = add(t.Folders[tag], u)
+		}
+	}
+	return t, feeds, nil
+}
+
+// add returns the count of two disjoint streams.
+func add(a, b storage.UnreadCount) storage.UnreadCount {
+	a.Count += b.Count
+	if b.Newest.After(a.Newest) {
+		a.Newest = b.Newest
+	}
+	return a
+}
+
+// Folders returns all folders, and the feeds of one or of all, with the numbers of unread items.
+func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders, error) {
+	totals, feeds, err := l.totals(ctx)
+	if err != nil {
 		return wire.Folders{}, err
 	}
-	out := wire.Folders{Folders: []wire.Folder{}, Feeds: []wire.FeedInFolder{}}
-	byTag := map[string]int64{}
-	for id, u := range unread {
-		out.Unread += u.Count
-		for _, tag := range feeds.tags[id] {
-			byTag[tag] += u.Count
-		}
-	}
+	out := wire.Folders{Unread: totals.All.Count, Folders: []wire.Folder{}}
 	for _, name := range feeds.sortedTags[:min(len(feeds.sortedTags), maxFolders)] {
-		out.Folders = append(out.Folders, wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name])), Unread: byTag[name]})
+		out.Folders = append(out.Folders, wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name])), Unread: totals.Folders[name].Count})
 	}
+	listed := maps.Keys(totals.Feeds)
 	if in.Tag != "" {
-		for _, id := range feeds.byTag[in.Tag] {
-			out.Feeds = append(out.Feeds, wire.FeedInFolder{ID: id, Title: feeds.names[id], Unread: unread[id].Count})
-		}
-	} else {
-		for id, u := range unread {
-			out.Feeds = append(out.Feeds, wire.FeedInFolder{ID: id, Title: feeds.names[id], Unread: u.Count})
-		}
+		listed = slices.Values(feeds.byTag[in.Tag])
 	}
-	slices.SortFunc(out.Feeds, func(a, b wire.FeedInFolder) int {
-		return cmp.Or(cmp.Compare(b.Unread, a.Unread), cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID))
-	})
-	out.Feeds = out.Feeds[:min(len(out.Feeds), maxFolderFeeds)]
+	for id := range listed {
+		out.Feeds = append(out.Feeds, wire.FeedInFolder{ID: id, Title: feeds.names[id], Unread: totals.Feeds[id].Count})
+	}
+	out.Feeds = first(out.Feeds, maxFolderFeeds)
 	return out, nil
+}
+
+// first returns the first n feeds in the order of a list: those with the most unread items, then by title.
+func first(feeds []wire.FeedInFolder, n int) []wire.FeedInFolder {
+	order := func(a, b wire.FeedInFolder) int {
+		return cmp.Or(cmp.Compare(b.Unread, a.Unread), cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID))
+	}
+	sorted := make([]wire.FeedInFolder, 0, min(n, len(feeds)))
+	for _, f := range feeds {
+		if len(sorted) == n {
+			if order(f, sorted[n-1]) >= 0 {
+				continue
+			}
+			sorted = sorted[:n-1]
+		}
+		at, _ := slices.BinarySearchFunc(sorted, f, order)
+		sorted = slices.Insert(sorted, at, f)
+	}
+	return sorted
 }
 
 // A feedSet has the names and tags of all feeds.

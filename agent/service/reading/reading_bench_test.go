@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"feedmesh/agent/access"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/service/servicetest"
@@ -37,6 +39,8 @@ func BenchmarkLists(b *testing.B) {
 	}
 	seen := func(n int) time.Time { return noon.Add(-time.Duration(n) * 10 * time.Second) }
 	published := func(n int) time.Time { return seen(n).Add(-time.Duration(n%7) * 5 * time.Hour) }
+	var fill errgroup.Group
+	fill.SetLimit(100) // concurrent writes share a transaction
 	for f, id := range ids {
 		batch := storage.Batch{FeedID: id}
 		for n := f; n < items; n += feeds {
@@ -45,9 +49,13 @@ func BenchmarkLists(b *testing.B) {
 				ID: storage.ItemID(id, key), FeedID: id, Key: key, Hash: key, Title: "Title " + key, Excerpt: "An excerpt of the text.", Published: published(n), FirstSeen: seen(n),
 			})
 		}
-		if _, err := store.PutItems(b.Context(), batch); err != nil {
-			b.Fatal(err)
-		}
+		fill.Go(func() error {
+			_, err := store.PutItems(b.Context(), batch)
+			return err
+		})
+	}
+	if err := fill.Wait(); err != nil {
+		b.Fatal(err)
 	}
 	now := noon
 	lists := reading.New(store, servicetest.New(b, time.Now).Mesh, func() time.Time { return now }, slog.New(slog.DiscardHandler))

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"feedmesh/storage"
 )
@@ -30,43 +29,19 @@ func countOfStream(id string, u storage.UnreadCount) unreadCount {
 
 // unreadCounts sends the number of unread items of each feed, of each folder, and in total.
 func (s *markCalls) unreadCounts(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	unread, err := s.reading.Unread(r.Context())
+	totals, err := s.reading.Totals(r.Context())
 	if err != nil {
 		return err
 	}
-	var all storage.UnreadCount
-	labels := map[string]storage.UnreadCount{}
 	counts := []unreadCount{}
-	err = storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
-		u, ok := unread[f.ID]
-		if !ok {
-			return nil
+	for _, of := range []struct {
+		prefix string
+		counts map[string]storage.UnreadCount
+	}{{feedPrefix, totals.Feeds}, {labelPrefix, totals.Folders}} {
+		for _, name := range slices.Sorted(maps.Keys(of.counts)) {
+			counts = append(counts, countOfStream(of.prefix+name, of.counts[name]))
 		}
-		counts = append(counts, countOfStream(feedPrefix+f.ID, u))
-		all = addUnread(all, u)
-		for _, tag := range f.Tags {
-			labels[tag] = addUnread(labels[tag], u)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		counts = append(counts, countOfStream(labelPrefix+name, labels[name]))
-	}
-	counts = append(counts, countOfStream(statePrefix+readingList, all))
+	counts = append(counts, countOfStream(statePrefix+readingList, totals.All))
 	return sendJSON(w, map[string]any{"max": maxUnread, "unreadcounts": counts})
-}
-
-// addUnread returns the sum of two disjoint streams' counts.
-func addUnread(a, b storage.UnreadCount) storage.UnreadCount {
-	return storage.UnreadCount{Count: a.Count + b.Count, Newest: latest(a.Newest, b.Newest)}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
