@@ -281,6 +281,7 @@ const (
 	Added     Outcome = "added"       // the feed is new in the store
 	Removed   Outcome = "removed"     // the feed is no longer in the store
 	Refresh   Outcome = "refresh"     // a user requested a poll now
+	Move      Outcome = "move"        // a user requested the move of the feed to URL
 	Changed   Outcome = "changed"     // a user changed the feed in the store or, without a feed, the proxies
 	Probed    Outcome = "probed"      // without a feed: the proxy ProxyID was probed, see FailedProxies
 )
@@ -289,7 +290,7 @@ const (
 type Observation struct {
 	Receipt
 	Outcome       Outcome       `json:"outcome"`
-	URL           string        `json:"url,omitempty"`    // of an added feed
+	URL           string        `json:"url,omitempty"`    // of an added feed, or the new one of a moved feed
 	Items         int           `json:"items,omitempty"`  // number of new items stored
 	StoreWrites   int64         `json:"writes,omitempty"` // of a stored feed: Writes of [storage.Feed]
 	Rate          float64       `json:"rate,omitempty"`   // as in Document

@@ -20,6 +20,7 @@ type feedsCommand struct {
 	List    listCommand    `cmd:"" help:"List feeds and their state."`
 	Show    showCommand    `cmd:"" help:"Show one feed in detail."`
 	Set     setCommand     `cmd:"" help:"Change a feed's settings: pin, tags, user agent, password, proxy."`
+	Move    moveCommand    `cmd:"" help:"Move a feed to another address, with its items and marks."`
 	Remove  removeCommand  `cmd:"" help:"Remove feeds and their items."`
 	Refresh refreshCommand `cmd:"" help:"Poll feeds now."`
 	Test    testCommand    `cmd:"" help:"Test-fetch a feed with its settings, and print the exchange."`

@@ -81,6 +81,33 @@ func (c *setCommand) change() (wire.FeedChange, error) {
 	return change, nil
 }
 
+// A moveCommand moves a feed to another address.
+type moveCommand struct {
+	query
+	ID  string `arg:"" help:"ID or URL of the feed."`
+	URL string `arg:"" help:"Its new URL."`
+}
+
+// Help implements kong's HelpProvider.
+func (moveCommand) Help() string {
+	return `A feed whose address has changed keeps its items, their marks and its settings:
+
+    agent feeds move https://example.org/feed.xml https://example.org/blog/atom.xml
+
+If there is a feed at the new address already, both become one.`
+}
+
+// Run implements the command.
+func (c *moveCommand) Run(ctx context.Context, p *program) error {
+	id, err := feedID(c.ID)
+	if err != nil {
+		return err
+	}
+	return printAnswer(ctx, p, c.query, wire.MoveFeed, wire.MoveFeedRequest{ID: id, Body: wire.FeedAddress{URL: c.URL}}, func(pg *page, to wire.MovedFeed) {
+		pg.printf("%s: will be moved to %s within seconds\n", c.ID, to.URL)
+	})
+}
+
 // A removeCommand removes feeds.
 type removeCommand struct {
 	query

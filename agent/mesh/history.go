@@ -19,8 +19,16 @@ type history struct{ *client }
 
 // LoadHosts calls each for every host in the bucket, and moves unreadable records to the quarantine.
 func (h history) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
-	hosts := values[subjects.Host]{h.client, subjects.HostBucket, checkHost}
-	return hosts.load(ctx, func(_ jetstream.KeyValueEntry, host *subjects.Host) { each(*host) })
+	return h.hosts().load(ctx, func(_ jetstream.KeyValueEntry, host *subjects.Host) { each(*host) })
+}
+
+func (h history) hosts() values[subjects.Host] {
+	return values[subjects.Host]{h.client, subjects.HostBucket, checkHost}
+}
+
+// Host returns the record of a host, or nil if none exists.
+func (h history) Host(ctx context.Context, name string) (*subjects.Host, error) {
+	return h.hosts().get(ctx, subjects.HostID(name))
 }
 
 func checkHost(key string, host *subjects.Host) error {

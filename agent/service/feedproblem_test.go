@@ -12,10 +12,10 @@ func TestFeedProblem_CoversAllErrorClasses(t *testing.T) {
 			t.Errorf("%s: %q, %q; want words and what to do", class, r.summary, r.advice)
 		}
 	}
-	if got := describeClass("http 4xx", 404); got != "The address does not exist (HTTP 404)." {
+	if got := DescribeClass("http 4xx", 404); got != "The address does not exist (HTTP 404)." {
 		t.Errorf("got %q", got)
 	}
-	if got := describeClass("odd", 0); got != "Error: odd." {
+	if got := DescribeClass("odd", 0); got != "Error: odd." {
 		t.Errorf("got %q", got)
 	}
 }

@@ -3,8 +3,12 @@ package service
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/nats-io/nuid"
 
@@ -111,6 +115,43 @@ func (s *Feeds) Refresh(ctx context.Context, in wire.ByID) (wire.None, error) {
 	return wire.None{}, publishObservations(ctx, s.Mesh, observation(in.ID, "", subjects.Refresh))
 }
 
+// Move requests that the schedule moves a feed to another address, with its items, their marks and the feed's settings.
+// A feed at that address is merged with it. It returns [storage.ErrNotFound] if the feed does not exist.
+func (s *Feeds) Move(ctx context.Context, in wire.MoveFeedRequest) (wire.MovedFeed, error) {
+	f, err := s.stored(ctx, in.ID)
+	if err != nil {
+		return wire.MovedFeed{}, err
+	}
+	to, err := storage.CanonicalURL(in.Body.URL)
+	if err == nil && to == f.URL {
+		err = errors.New("the feed has this address already")
+	}
+	if err != nil {
+		return wire.MovedFeed{}, &Error{KindInvalid, "the feed cannot be moved", []FieldError{fieldf("body.url", "%v", err)}}
+	}
+	return wire.MovedFeed{ID: storage.FeedID(to), URL: to}, publishObservations(ctx, s.Mesh, observation(f.ID, to, subjects.Move))
+}
+
+// Host returns the record of the requests to a host. It is as old as the schedule's last write, some seconds. It returns
+// [storage.ErrNotFound] if the host has none.
+func (s *Feeds) Host(ctx context.Context, in wire.HostName) (wire.Host, error) {
+	h, err := s.Mesh.Host(ctx, strings.ToLower(in.Host))
+	if err == nil && h == nil {
+		err = fmt.Errorf("host %s: %w", in.Host, storage.ErrNotFound)
+	}
+	if err != nil {
+		return wire.Host{}, err
+	}
+	view := wire.Host{
+		Name: h.Name, Polls: h.Polls, Failures: h.Failures, Seconds: h.Latency, Status: h.Status, Class: h.Class, Last: h.LastRequest,
+		Spacing: int64(math.Ceil(h.Spacing.Seconds())), Reason: h.Reason, Proxy: h.ProxyID,
+	}
+	if h.PausedUntil.After(s.Now()) {
+		view.Paused = h.PausedUntil
+	}
+	return view, nil
+}
+
 // Export returns all feeds as OPML.
 func (s *Feeds) Export(ctx context.Context, _ wire.None) (wire.Document, error) {
 	var feeds []opml.Feed
@@ -131,17 +172,25 @@ func feedProblem(s *subjects.State) *wire.FeedProblem {
 	switch {
 	case s.Outcome == subjects.Gone:
 		return &wire.FeedProblem{
-			Summary: "The server reports that the feed is permanently gone.", Class: s.Class,
+			Summary: "The server reports that the feed is permanently gone.", Class: s.Class, Moved: true,
 			Advice: "It is no longer polled. Find its new address on the site, or remove it.",
 		}
 	case s.Failures == 0:
 		return nil
 	}
-	return &wire.FeedProblem{Summary: describeClass(s.Class, s.Status), Advice: remedies[s.Class].advice, Class: s.Class}
+	return &wire.FeedProblem{
+		Summary: DescribeClass(s.Class, s.Status), Advice: remedies[s.Class].advice, Class: s.Class, Moved: slices.Contains(movedClasses, s.Class),
+	}
 }
 
-// describeClass describes a class of errors; status is the HTTP status or 0.
-func describeClass(class string, status int) string {
+// movedClasses are the classes of errors of feeds that are probably at another address.
+var movedClasses = []string{
+	string(fetch.ClassAddress), string(fetch.ClassDNS), string(fetch.ClassTLS), string(fetch.ClassRedirect), string(fetch.ClassClient),
+	string(feed.WebPage), string(feed.OtherJSON), string(feed.OtherXML), string(feed.Other),
+}
+
+// DescribeClass describes a class of errors, empty for none; status is the HTTP status or 0.
+func DescribeClass(class string, status int) string {
 	t, found := remedies[class]
 	switch {
 	case class == "":
@@ -170,7 +219,7 @@ func DescribePoll(p subjects.Poll) string {
 func describeLastPoll(p subjects.Poll) string {
 	switch {
 	case p.Class != "":
-		return describeClass(p.Class, p.Status)
+		return DescribeClass(p.Class, p.Status)
 	case p.Status == http.StatusNotModified:
 		return "Nothing new (HTTP 304)."
 	case p.Status == 0:

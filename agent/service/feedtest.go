@@ -176,7 +176,7 @@ func fetchProblem(err error) *wire.FeedProblem {
 	default:
 		class = string(fetch.ClassAddress)
 	}
-	return &wire.FeedProblem{Summary: describeClass(class, status), Advice: remedies[class].advice, Class: class}
+	return &wire.FeedProblem{Summary: DescribeClass(class, status), Advice: remedies[class].advice, Class: class}
 }
 
 // hopOf returns an answer and its request as a hop.

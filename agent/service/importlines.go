@@ -134,7 +134,7 @@ func importLineOf(result wire.ImportResult, ended, fresh bool, all *stateSnapsho
 	case state.failures == 0:
 		line.Verdict = wire.VerdictRead
 	default:
-		line.Verdict, line.Detail = verdictOf(class), describeClass(class, int(state.status))
+		line.Verdict, line.Detail = verdictOf(class), DescribeClass(class, int(state.status))
 	}
 	return line
 }

@@ -31,6 +31,7 @@ type Mesh interface {
 	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
 	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
+	Host(ctx context.Context, name string) (*subjects.Host, error) // nil: no state stored
 	Depths(ctx context.Context) ([]subjects.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)

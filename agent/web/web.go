@@ -9,14 +9,16 @@ import (
 	"feedmesh/agent/web/console"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
+	"feedmesh/agent/web/widget"
 )
 
-// Mounts returns the console, the pages of people, the feeds of results and the Google Reader API by their paths. login
-// checks the passwords of readers.
-func Mounts(s *service.Service, login greader.Login) map[string]http.Handler {
-	reader, people := greader.Handler(s, login), account.Handler(s)
+// Mounts returns the console, the pages of people, the feeds of results, the widget and the Google Reader API by their
+// paths. login checks the passwords of readers; origins are those that CORS allows.
+func Mounts(s *service.Service, login greader.Login, origins []string) map[string]http.Handler {
+	reader, people, widgets := greader.Handler(s, login), account.Handler(s), widget.Handler(s, origins)
 	return map[string]http.Handler{
 		"/":          console.Handler(s),
+		widget.Path:  widgets,
 		"/login":     people,
 		"/login/":    people,
 		"/logout":    people,
@@ -25,8 +27,12 @@ func Mounts(s *service.Service, login greader.Login) map[string]http.Handler {
 		output.Path:  output.Handler(s),
 		"/reader/":   reader,
 		"/accounts/": reader,
+
+		widget.ScriptPath: widgets,
 	}
 }
 
-// Public returns the paths of pages that need no token and no login: the login itself, and the files of its pages.
-func Public() []string { return append(console.Assets(), account.LoginPath, service.LinkPath) }
+// Public returns the paths of pages that need no token and no login: the login itself, and files without data.
+func Public() []string {
+	return append(console.Assets(), account.LoginPath, service.LinkPath, widget.ScriptPath)
+}

@@ -44,6 +44,7 @@ type FeedProblem struct {
 	Summary string `json:"what" doc:"Description."`
 	Advice  string `json:"do" doc:"Advice for the user."`
 	Class   string `json:"class,omitempty" doc:"Kind of the error."`
+	Moved   bool   `json:"moved,omitempty" doc:"Whether it is probably at another address: discover finds the feeds of its site, and move changes the address."`
 }
 
 // A Feed is a stored feed with its state in the schedule. It contains no secrets.
@@ -143,6 +144,43 @@ type SetFeedRequest struct {
 	Body FeedChange
 }
 
+// A FeedAddress is the new address of a feed.
+type FeedAddress struct {
+	URL string `json:"url" minLength:"1" maxLength:"2048"`
+}
+
+// A MoveFeedRequest moves a feed to another address.
+type MoveFeedRequest struct {
+	ID   string `path:"id" maxLength:"64" doc:"ID of a feed."`
+	Body FeedAddress
+}
+
+// A MovedFeed is a feed that will have another address.
+type MovedFeed struct {
+	ID  string `json:"id" doc:"ID of the feed at the new address."`
+	URL string `json:"url"`
+}
+
+// A HostName selects a host.
+type HostName struct {
+	Host string `path:"host" maxLength:"255" doc:"Name of a host, without port."`
+}
+
+// A Host is the record of the requests of all feeds of a host.
+type Host struct {
+	Name     string    `json:"name"`
+	Polls    int64     `json:"polls" doc:"Number of requests."`
+	Failures int64     `json:"failures" doc:"Failed ones of these."`
+	Seconds  float64   `json:"seconds,omitempty" doc:"Average time until the end of a response."`
+	Status   int       `json:"status,omitempty" doc:"HTTP status of the last response."`
+	Class    string    `json:"class,omitempty" doc:"Kind of the last error."`
+	Last     time.Time `json:"last,omitzero" doc:"Start of the last request."`
+	Spacing  int64     `json:"spacing,omitempty" doc:"Minimum seconds between requests, if above the setting."`
+	Paused   time.Time `json:"paused,omitzero" doc:"No requests before then, at the host's request."`
+	Reason   string    `json:"reason,omitempty" doc:"Reason of spacing or pause."`
+	Proxy    string    `json:"proxy,omitempty" doc:"ID of the proxy that gets responses where direct requests do not."`
+}
+
 // FeedAddresses are addresses of feeds to add.
 type FeedAddresses struct {
 	URLs []string `json:"urls" minItems:"1" maxItems:"10000"`
@@ -168,6 +206,10 @@ var (
 		Summary: "Count feeds by state, tier, tag and class of error", Errors: []int{503}}
 	RefreshFeed = Operation[ByID, None]{ID: "refresh-feed", Method: "POST", Path: "/api/feeds/{id}/refresh", Tag: "feeds", Scope: access.Write,
 		Summary: "Poll a feed now, without conditional headers", Errors: []int{404, 503}, Status: 202}
+	GetHost = Operation[HostName, Host]{ID: "get-host", Method: "GET", Path: "/api/hosts/{host}", Tag: "feeds", Scope: access.Read,
+		Summary: "Record of the requests to a host", Errors: []int{404, 503}}
+	MoveFeed = Operation[MoveFeedRequest, MovedFeed]{ID: "move-feed", Method: "POST", Path: "/api/feeds/{id}/move", Tag: "feeds", Scope: access.Write,
+		Summary: "Move a feed with its items and marks to another address", Errors: []int{400, 404, 422, 503}, Status: 202}
 	ListPolls = Operation[ByID, PollHistory]{ID: "list-polls", Method: "GET", Path: "/api/feeds/{id}/polls", Tag: "feeds", Scope: access.Read,
 		Summary: "Poll history of a feed", Errors: []int{404, 503}}
 	ExportFeeds = Operation[None, Document]{ID: "export-feeds", Method: "GET", Path: "/api/feeds/export", Tag: "feeds", Scope: access.Read,

@@ -69,6 +69,6 @@ func TestFeeds_BrokenFeedShowsTheReason(t *testing.T) {
 	b := open(t)
 	b.visit("/feeds?q=" + broken)
 	b.until("the list shows the error", contains("main", "404"))
-	b.click(".feed-row h2 a")
+	b.click(".feed-row th a")
 	b.until("its page shows the error and the next poll", contains("main", "404")+" && "+contains("main", "Next poll"))
 }

@@ -48,6 +48,7 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"statistics", "/statistics"},
 		{"help", "/help"},
 		{"reference", "/docs/api"},
+		{"widget", "/widget"},
 		{"missing", "/no-such-page"},
 	}
 }

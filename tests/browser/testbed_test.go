@@ -55,8 +55,8 @@ func sharedTestbed(t testing.TB) testbed {
 	return made
 }
 
-// newTestbed starts a node and lets it read all feeds of a newsroom, with a tag.
-func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
+// newTestbed starts a node with changed settings and lets it read all feeds of a newsroom, with a tag.
+func newTestbed(room *publishedFeeds, tag string, change ...func(*config.Config)) (testbed, error) {
 	clean = append(clean, room.Close)
 	dir, err := os.MkdirTemp("", "feedmesh-browser")
 	if err != nil {
@@ -68,6 +68,9 @@ func newTestbed(room *publishedFeeds, tag string) (testbed, error) {
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = config.Networks("127.0.0.0/8")
 	c.Schedule.HostSpacing = 0 // all feeds are on one host
+	for _, set := range change {
+		set(&c)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {

@@ -411,6 +411,30 @@ func TestSchedule_AddedAndRemovedFeed(t *testing.T) {
 	}
 }
 
+func TestSchedule_MovesAFeedOnRequest(t *testing.T) {
+	r := newTestbed(t)
+	store := worktest.ManyFeeds(t, 3)
+	s := r.scheduler(store)
+	id, to := storage.FeedID(worktest.FeedURL(1)), "https://new.example/feed"
+	move := subjects.Observation{Receipt: subjects.Receipt{FeedID: id}, URL: to, Outcome: subjects.Move}
+	if err := s.observe(t.Context(), []subjects.Observe{{Source: "x", Observations: []subjects.Observation{move, move}}}); err != nil {
+		t.Fatal(err)
+	}
+	unavailable, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, ctx := range []context.Context{unavailable, t.Context()} { // the first attempt fails
+		if err := s.move(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Feed(t.Context(), storage.FeedID(to)); err != nil || !s.plan.Has(storage.FeedID(to)) || s.plan.Has(id) {
+		t.Errorf("got %v at the new address, polled there: %t, and at the old one: %t", err, s.plan.Has(storage.FeedID(to)), s.plan.Has(id))
+	}
+	if moves := s.plan.TakeMoves(); len(moves) > 0 {
+		t.Errorf("%v will be repeated", moves)
+	}
+}
+
 // waitingTiers returns the tiers of the waiting tasks, hot ones first, each followed by a space.
 func (r *testbed) waitingTiers() string {
 	tiers := ""

@@ -232,17 +232,21 @@ func (s *scheduler) save(ctx context.Context, all bool) error {
 	return nil
 }
 
-// move changes the addresses of feeds that have moved permanently. Items move along; documents of the old
+// move changes the addresses of feeds that have moved permanently or that a user moves. Items move along; documents of the old
 // address in the pipeline are dropped, and the next poll of the new one fetches them again.
 func (s *scheduler) move(ctx context.Context) error {
 	s.mu.Lock()
 	moves := s.plan.TakeMoves()
 	s.mu.Unlock()
 	for _, m := range moves {
-		if err := s.moveFeed(ctx, m); err != nil {
-			// The feed's next poll reports the move again.
-			s.log.Warn("feed move failed", "feed_id", m.FeedID, "url", m.URL, "err", err)
+		err := s.moveFeed(ctx, m)
+		if err == nil || errors.Is(err, storage.ErrNotFound) { // moved or removed meanwhile
+			continue
 		}
+		s.log.Warn("feed move failed, it will be retried", "feed_id", m.FeedID, "url", m.URL, "err", err)
+		s.mu.Lock()
+		s.plan.RequestMove(m)
+		s.mu.Unlock()
 	}
 	return nil
 }
@@ -263,7 +267,7 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 	if _, err := s.secrets.renewFeed(ctx, s.secrets.keys.Renew(), &feed); err != nil {
 		return err
 	}
-	s.log.Info("feed moved permanently", "feed_id", m.FeedID, "url", m.URL)
+	s.log.Info("feed moved", "feed_id", m.FeedID, "url", m.URL)
 	s.mu.Lock()
 	s.plan.Remove(m.FeedID)
 	c := changes{removed: []string{m.FeedID}}

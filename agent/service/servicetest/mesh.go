@@ -21,6 +21,7 @@ type Mesh struct {
 	States      map[string]*subjects.State      // by feed ID
 	PollLog     map[string][]subjects.Poll      // by feed ID, newest first
 	Proxies     map[string]*subjects.Proxy      // by proxy ID
+	Hosts       map[string]*subjects.Host       // by name
 	Rules       map[string]storage.RuleSet      // rule sets in use, by name
 	Tasks       map[uint64]subjects.Quarantined // by sequence number
 	Queues      []subjects.Depth                // returned by Depths
@@ -42,7 +43,7 @@ type Mesh struct {
 
 func newMesh(now time.Time) *Mesh {
 	return &Mesh{
-		States: map[string]*subjects.State{}, PollLog: map[string][]subjects.Poll{}, Proxies: map[string]*subjects.Proxy{},
+		States: map[string]*subjects.State{}, PollLog: map[string][]subjects.Poll{}, Proxies: map[string]*subjects.Proxy{}, Hosts: map[string]*subjects.Host{},
 		Rules: map[string]storage.RuleSet{}, Tasks: map[uint64]subjects.Quarantined{},
 		Queues:    []subjects.Depth{{Queue: "index", Tasks: 3, Bytes: 1 << 20, Oldest: 61.5, Fill: 0.25}, {Queue: "quarantine"}},
 		Processes: []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: now, Seen: now, Rules: map[string]int64{"prepare": 1}}},
@@ -110,6 +111,11 @@ func (m *Mesh) Polls(_ context.Context, id string) ([]subjects.Poll, error) {
 // Proxy returns the state of a proxy, or nil.
 func (m *Mesh) Proxy(_ context.Context, id string) (*subjects.Proxy, error) {
 	return m.Proxies[id], m.Broken
+}
+
+// Host returns the record of a host, or nil.
+func (m *Mesh) Host(_ context.Context, name string) (*subjects.Host, error) {
+	return m.Hosts[name], m.Broken
 }
 
 // PutRules stores the rules in use.

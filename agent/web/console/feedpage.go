@@ -30,6 +30,7 @@ type feedPage struct {
 	Spark          *pollSpark
 	Settings       feedSettings
 	Purge          string // the next purge; empty: none
+	NewestItems    []readingRow
 }
 
 type pollRow struct {
@@ -70,6 +71,9 @@ func (c feedPages) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// newestOfFeed is the number of items on a feed's page.
+const newestOfFeed = 10
+
 // readFeed returns the feed of a request. If it fails it has written the response.
 func (c feedPages) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
 	f, err := c.Feeds.Get(r.Context(), wire.ByID{ID: r.PathValue("id")})
@@ -89,6 +93,14 @@ func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, 
 		if s.Next.After(now) && s.Crawl == "" {
 			main.Due = newTimestamp(s.Next, now)
 		}
+	}
+	list, err := c.Reading.List(r.Context(), wire.ReadingQuery{Feed: f.ID, Show: wire.ShowAll, Limit: newestOfFeed})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) { // a feed that was removed meanwhile has none
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	for _, i := range list.Items {
+		main.NewestItems = append(main.NewestItems, readingState{"feed": f.ID, "show": wire.ShowAll}.row(i, now))
 	}
 	for _, p := range f.Polls {
 		main.Polls = append(main.Polls, pollRow{newTimestamp(p.At, now), p.Status, count(p.Duration.Milliseconds()), p.Size, service.DescribePoll(p), p.Reason, p.ProxyID})

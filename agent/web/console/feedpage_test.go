@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -212,5 +214,36 @@ func TestFeedPage_LeftOutEntriesHaveTheirOwnLabel(t *testing.T) {
 	text := words(parse(t, body(t, serve(source, "GET", "/feeds/large"))))
 	if want := "Left out 95000 of its 100000 entries were left out: the newest 5000 are kept Repaired bare ampersands"; !strings.Contains(text, want) {
 		t.Errorf("the page lacks %q: %s", want, text)
+	}
+}
+
+func TestFeedPage_MovesToAnotherAddress(t *testing.T) {
+	source := newSite(t)
+	source.hostileFeeds(t)
+	for address, status := range map[string]int{"https://new.example/feed": 202, "https://b.example/": 422, "": 422, "ftp://new.example/": 422} {
+		r := post(source, "/feeds/plain/move", url.Values{"url": {address}})
+		if text := words(parse(t, body(t, r))); r.StatusCode != status || status == 202 && !strings.Contains(text, address) {
+			t.Errorf("%q: got %d %s, want %d", address, r.StatusCode, text, status)
+		}
+	}
+	if r := post(source, "/feeds/none/move", url.Values{"url": {"https://new.example/feed"}}); r.StatusCode != 404 {
+		t.Errorf("a feed that is not stored: got %d, want 404", r.StatusCode)
+	}
+	if moved := source.observed(t, subjects.Move); !slices.Equal(moved, []string{"plain"}) {
+		t.Errorf("moved %v, want the feed once", moved)
+	}
+}
+
+func TestFeedPage_ListsItsNewestItems(t *testing.T) {
+	source := newSite(t)
+	source.hostileFeeds(t)
+	for n := range 12 {
+		source.items(t, "plain", storage.Item{ID: fmt.Sprint("i", n), Title: fmt.Sprintf("Number %02d", n), FirstSeen: noon.Add(time.Duration(n) * time.Minute)})
+	}
+	text := words(parse(t, body(t, serve(source, "GET", "/feeds/plain"))))
+	for n := range 12 {
+		if title := fmt.Sprintf("Number %02d", n); strings.Contains(text, title) != (n >= 2) {
+			t.Errorf("%s: listed %t, want the ten newest", title, strings.Contains(text, title))
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -21,6 +22,8 @@ func (c feedPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/settings", c.setFeed)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/test", c.testFeed)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/addresses", c.findAddresses)
+	mux.HandleFunc("POST "+feedsPath+"/{id}/move", c.moveFeed)
 	mux.HandleFunc(feedsPath+"/{id}/remove", c.confirmRemove)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/remove", c.removeFeed)
 }
@@ -94,6 +97,37 @@ type feedsPage struct {
 	Clear     string   // URL without filters
 	Filters   []feedFilter
 	Sorts     []choice
+	Columns   []feedColumn
+	Host      *hostNote // nil unless the list is that of a host
+}
+
+// A hostNote is the record of the requests to a host.
+type hostNote struct {
+	wire.Host
+	Last, Paused *timestamp
+	Problem      string // description of the last error
+	None         bool   // there were no requests
+	Unknown      bool   // the record can't be read
+}
+
+func (c feedPages) hostNote(r *http.Request, name string) *hostNote {
+	if name == "" {
+		return nil
+	}
+	h, err := c.Feeds.Host(r.Context(), wire.HostName{Host: name})
+	h.Name = name
+	none := errors.Is(err, storage.ErrNotFound)
+	return &hostNote{
+		Host: h, Last: newTimestamp(h.Last, c.Now()), Paused: newTimestamp(h.Paused, c.Now()), Problem: service.DescribeClass(h.Class, h.Status),
+		None: none, Unknown: err != nil && !none,
+	}
+}
+
+// A feedColumn is a column of the table; its label is a link that sorts by it, unless the URL is empty.
+type feedColumn struct {
+	choice
+	Class string
+	Order string // of the rows, if it is active
 }
 
 // A feedFilter is a filter of the list and its values.
@@ -109,6 +143,7 @@ type feedRow struct {
 	URL     string // of the feed's page
 	Address string
 	Host    string
+	HostURL string // of the list of its feeds
 	Items   int64
 	Rate    string // items a day; empty if unknown
 	Newest  *timestamp
@@ -139,7 +174,7 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The list of feeds")
 		return
 	}
-	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts()}
+	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts(), Columns: s.columns(), Host: c.hostNote(r, s["host"])}
 	if found.Total != nil {
 		main.Total = *found.Total
 	}
@@ -207,6 +242,18 @@ func (s feedState) sorts() []choice {
 	return sorts
 }
 
+// columns returns the columns of the table.
+func (s feedState) columns() []feedColumn {
+	sorted := func(label, by, class, order string) feedColumn {
+		return feedColumn{choice{Label: label, URL: s.with("sort", by), Active: s.sort() == by}, class, order}
+	}
+	plain := func(label, class string) feedColumn { return feedColumn{choice{Label: label}, class, ""} }
+	return []feedColumn{
+		sorted("Feed", "title", "", "ascending"), sorted("Items", "items", "number", "descending"), plain("Rate", "number spare"),
+		sorted("Newest", "newest", "", "descending"), plain("Last poll", "spare"), plain("Next poll", "spare"),
+	}
+}
+
 // filters returns the filters of the list. The URL of an active value removes it.
 func (s feedState) filters(f wire.FeedFacets) []feedFilter {
 	choices := func(name string, counts []wire.FeedCount, label func(string) string) (list []choice) {
@@ -239,6 +286,7 @@ func (s feedState) filters(f wire.FeedFacets) []feedFilter {
 // row returns a feed's row, with links for its tags.
 func (s feedState) row(f wire.Feed, now time.Time) feedRow {
 	row := rowOf(f, now)
+	row.HostURL = s.with("host", row.Host)
 	row.Tags = linksOf(f.Tags, func(tag string) string { return s.with("tag", tag) })
 	return row
 }

@@ -104,24 +104,24 @@ func entries(page *html.Node) []string {
 func TestFeedsPage_ListsState(t *testing.T) {
 	source := manyFeeds(t)
 	page := parse(t, body(t, serve(source, "GET", "/feeds")))
-	listed := entries(page)
+	listed := rows(page)
 	if len(listed) != feedsOnPage {
 		t.Fatalf("got %d feeds, want a page of %d", len(listed), feedsOnPage)
 	}
 	slices.SortStableFunc(listed, func(a, b string) int { // the feed without a title sorts elsewhere than among titles
 		return cmp.Compare(strings.Index(a, "~"), strings.Index(b, "~"))
 	})
-	for i, want := range []string{"· pinned · 3 items · 1.5 a day · newest just now", "b.example · 0 items Last poll none yet Next poll soon"} {
+	for i, want := range []string{"| 3 | 1.5 a day | just now | failed: ", "b.example | 0 |  |  | none yet | soon"} {
 		if !strings.Contains(listed[i], want) && !strings.Contains(listed[1-i], want) {
 			t.Errorf("got %q, want two with %q", listed[:2], want)
 		}
 	}
 	first := listed[slices.IndexFunc(listed, func(e string) bool { return strings.Contains(e, "pinned") })]
-	if want := "Next poll in 1 hour (hot)"; !strings.Contains(first, want) || !strings.Contains(first, "Last poll failed: ") {
+	if want := "| in 1 hour (hot)"; !strings.Contains(first, want) || !strings.Contains(first, "| failed: ") {
 		t.Errorf("got %q, want %q and that it failed", first, want)
 	}
 	second := link(page, "More feeds")
-	if got := entries(parse(t, body(t, serve(source, "GET", second)))); !strings.HasPrefix(second, "/feeds?after=") || len(got) != feedsOnPage || got[0] == listed[0] {
+	if got := rows(parse(t, body(t, serve(source, "GET", second)))); !strings.HasPrefix(second, "/feeds?after=") || len(got) != feedsOnPage || got[0] == listed[0] {
 		t.Errorf("more feeds are at %s, want the next page", second)
 	}
 	if got, want := link(page, "Failing 12"), "/feeds?state=failing"; got != want {
@@ -171,7 +171,7 @@ func TestFeedsPage_URLContainsState(t *testing.T) {
 		filtered.Mesh.States[id] = state
 	}
 	page = parse(t, body(t, serve(filtered, "GET", "/feeds?"+query)))
-	if got := entries(page); len(got) != 1 || link(page, "h") != "/feeds/hit" {
+	if got := rows(page); len(got) != 1 || link(page, "h") != "/feeds/hit" {
 		t.Errorf("got %q, want the only feed that has all of it", got)
 	}
 }
@@ -180,10 +180,28 @@ func TestFeedsPage_WithoutSchedule(t *testing.T) {
 	s := manyFeeds(t)
 	s.Mesh.Broken = errUnavailable
 	page := parse(t, body(t, serve(s, "GET", "/feeds")))
-	if got := entries(page); len(got) != feedsOnPage || !strings.Contains(got[0], "Last poll unknown Next poll unknown") {
+	if got := rows(page); len(got) != feedsOnPage || !strings.Contains(got[0], "| unknown | unknown") {
 		t.Errorf("got %d feeds, %q, want all with unknown polls", len(got), got[:1])
 	}
 	if text := words(page); !strings.Contains(text, "The schedule cannot be read at the moment") {
 		t.Errorf("got %q, want a note", text)
+	}
+}
+
+func TestFeedsPage_OfAHostShowsItsRecord(t *testing.T) {
+	source := newSite(t)
+	source.hostileFeeds(t)
+	source.Mesh.Hosts["b.example"] = &subjects.Host{
+		Name: "b.example", Polls: 1200, Failures: 3, Latency: .25, Status: 429, Class: "http 4xx", LastRequest: noon.Add(-time.Hour),
+		Spacing: 90 * time.Second, PausedUntil: noon.Add(time.Hour), Reason: "Retry-After",
+	}
+	text := words(parse(t, body(t, serve(source, "GET", "/feeds?host=b.example"))))
+	for _, want := range []string{"1,200, 3 failed · 0.25 s on average", "status 429 · The server limits the rate of requests", "90 s between requests", "No requests until", "Retry-After"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing from %q", want, text)
+		}
+	}
+	if text := words(parse(t, body(t, serve(source, "GET", "/feeds?host=a.example")))); !strings.Contains(text, "No requests yet") {
+		t.Errorf("got %q for a host without requests", text)
 	}
 }

@@ -241,6 +241,7 @@ type foundPage struct {
 	Number  int64  // of Feeds
 	Anyway  bool   // the URL may be added although no feed was found
 	AddPath string // action of the forms
+	Moves   string // title of the feed that the forms move; empty: they add a feed
 }
 
 type candidate struct {
@@ -252,19 +253,56 @@ type candidate struct {
 
 // find looks for feeds at the submitted URL.
 func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
-	address, now := formValue(w, r, "url"), c.Now()
+	address := formValue(w, r, "url")
 	if address == "" {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 		return
 	}
+	c.showFound(w, r, address, foundPage{AddPath: feedsPath})
+}
+
+// findAddresses finds addresses to which a feed may have moved: those of the feeds of its site.
+func (c feedPages) findAddresses(w http.ResponseWriter, r *http.Request) {
+	f, ok := c.readFeed(w, r)
+	if !ok {
+		return
+	}
+	site := storage.WebURL(f.Site)
+	if at, err := url.Parse(f.URL); site == "" && err == nil {
+		site = at.Scheme + "://" + at.Host + "/"
+	}
+	c.showFound(w, r, site, foundPage{AddPath: feedPath(f.ID) + "/move", Moves: rowOf(f, c.Now()).Title})
+}
+
+// moveFeed moves a feed to another address.
+func (c feedPages) moveFeed(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	to, err := c.Feeds.Move(r.Context(), wire.MoveFeedRequest{ID: id, Body: wire.FeedAddress{URL: formValue(w, r, "url")}})
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		c.noFeed(w, r)
+	case err != nil:
+		c.showError(w, r, err, "The schedule", choice{Label: "Back to the feed", URL: feedPath(id)})
+	default:
+		c.showMessage(w, r, http.StatusAccepted, message{
+			Heading: "The feed is being moved",
+			Text:    []string{"Its items, their marks and its settings will be at " + to.URL + " within seconds."},
+			Links:   []choice{{Label: "The feed at its new address", URL: feedPath(to.ID)}, toFeeds},
+		})
+	}
+}
+
+// showFound shows the feeds that are found at an address.
+func (c feedPages) showFound(w http.ResponseWriter, r *http.Request, address string, main foundPage) {
 	found, err := c.Discovery.Find(r.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address}})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
-	main := foundPage{Discovery: found, Number: int64(len(found.Feeds)), AddPath: feedsPath}
+	main.Discovery, main.Number = found, int64(len(found.Feeds))
 	_, invalid := storage.CanonicalURL(found.URL)
-	main.Anyway = len(found.Feeds) == 0 && invalid == nil
+	main.Anyway = len(found.Feeds) == 0 && invalid == nil && main.Moves == ""
+	now := c.Now()
 	for _, f := range found.Feeds {
 		offer := candidate{Candidate: f, URL: f.URL, Newest: newTimestamp(f.Newest, now)}
 		if f.Stored {
@@ -272,7 +310,11 @@ func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
 		}
 		main.Feeds = append(main.Feeds, offer)
 	}
-	c.render(w, r, http.StatusOK, "found", page{Title: "Add a feed", Here: feedsPath, Main: main})
+	title := "Add a feed"
+	if main.Moves != "" {
+		title = "Move " + main.Moves
+	}
+	c.render(w, r, http.StatusOK, "found", page{Title: title, Here: feedsPath, Main: main})
 }
 
 // add adds a feed and redirects to its page.

@@ -143,6 +143,11 @@ func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name
 	write(w, l.templates, status, name, p)
 }
 
+// ShowUnavailable responds with 503: the service named by what, such as "The store", failed.
+func (l *Layout) ShowUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
+	l.console.showUnavailable(w, r, err, what)
+}
+
 // Assets returns the paths of the files that pages are made with, which contain no data.
 func Assets() []string {
 	paths := []string{sheet.Path, iconPath}

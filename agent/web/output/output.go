@@ -61,7 +61,7 @@ func (o *outputs) serve(f format, from documentSource) http.HandlerFunc {
 			writeError(w, err)
 			return
 		}
-		d.Self = baseURL(r) + r.URL.EscapedPath()
+		d.Self = BaseURL(r) + r.URL.EscapedPath()
 		if parameters := r.URL.Query(); len(parameters) > 0 {
 			d.Self += "?" + parameters.Encode()
 		}
@@ -103,7 +103,7 @@ func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 		ids[i] = item.ID
 	}
 	d, err := o.documentOf(r.Context(), ids)
-	d.Title, d.Description, d.Home = "feedmesh: newest items", "The newest items.", baseURL(r)+"/"
+	d.Title, d.Description, d.Home = "feedmesh: newest items", "The newest items.", BaseURL(r)+"/"
 	if q := query.Get("q"); q != "" {
 		d.Title = "feedmesh: " + q
 	}
@@ -136,7 +136,7 @@ func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
 		ids[i] = m.ItemID
 	}
 	d, err := o.documentOf(r.Context(), ids)
-	d.Title, d.Description, d.Home = "feedmesh: feeds tagged "+tag, "The newest items of all feeds with this tag.", baseURL(r)+"/"
+	d.Title, d.Description, d.Home = "feedmesh: feeds tagged "+tag, "The newest items of all feeds with this tag.", BaseURL(r)+"/"
 	return d, err
 }
 
@@ -201,8 +201,8 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 	return d, nil
 }
 
-// baseURL returns the URL under which the client reached this server. A reverse proxy may terminate TLS.
-func baseURL(r *http.Request) string {
+// BaseURL returns the URL under which the client reached this server. A reverse proxy may terminate TLS.
+func BaseURL(r *http.Request) string {
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		return "https://" + r.Host
 	}

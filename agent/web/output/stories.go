@@ -16,7 +16,7 @@ import (
 
 // stories returns the stories of several publishers.
 func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
-	d := document{Title: "feedmesh: stories", Description: "Stories covered by several publishers.", Home: baseURL(r) + "/stories"}
+	d := document{Title: "feedmesh: stories", Description: "Stories covered by several publishers.", Home: BaseURL(r) + "/stories"}
 	if len(r.URL.RawQuery) > 0 {
 		d.Home += "?" + r.URL.Query().Encode()
 	}

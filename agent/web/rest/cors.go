@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/output"
+	"feedmesh/agent/web/widget"
 )
 
 // allowOrigin lets pages of the configured origins read public operations: those that a client of scope
@@ -47,9 +48,10 @@ func (g *guard) allowOrigin(w http.ResponseWriter, r *http.Request, pattern stri
 	return true
 }
 
-// isPublic reports whether a client of scope search may call the operation or read the output of a pattern.
+// isPublic reports whether a client of scope search may call the operation, read the output or run the script of a pattern.
 func (g *guard) isPublic(pattern string) bool {
-	return g.scopes[pattern] == access.Search || strings.HasPrefix(pathOf(pattern), output.Path)
+	path := pathOf(pattern)
+	return g.scopes[pattern] == access.Search || strings.HasPrefix(path, output.Path) || path == widget.ScriptPath
 }
 
 // allows reports whether the configured origins include an origin.

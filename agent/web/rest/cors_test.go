@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/widget"
 )
 
 const publicSite = "https://public.example"
@@ -27,6 +28,20 @@ func TestCORS_ConfiguredOriginsMaySearch(t *testing.T) {
 				if a.Header.Get("Access-Control-Allow-Credentials") != "" || !strings.Contains(a.Header.Get("Vary"), "Origin") {
 					t.Errorf("%s: got %v, want nothing a browser sends by itself, and nothing kept for other sites", path, a.Header)
 				}
+			}
+		}
+	}
+}
+
+// The script of the widget has no data: the site loads it without a token.
+func TestCORS_ConfiguredOriginsMayLoadTheWidget(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*setup){func(*setup) {}, withOwner} {
+		w := newTestbed(t, change, func(d *setup) { d.CORSOrigins = []string{publicSite} })
+		for origin, want := range map[string]string{publicSite: publicSite, "https://evil.example": ""} {
+			a := w.request(t, "GET", widget.ScriptPath, "", "Origin", origin, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "script")
+			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want || want != "" && a.StatusCode != http.StatusOK {
+				t.Errorf("from %s: got %d %v, want the origin %q", origin, a.StatusCode, a.Header, want)
 			}
 		}
 	}

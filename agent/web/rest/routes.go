@@ -11,6 +11,8 @@ func (s *Server) routes() []route {
 		handle(wire.SetFeed, s.Feeds.Set),
 		handle(wire.RemoveFeed, s.Feeds.Remove),
 		handle(wire.RefreshFeed, s.Feeds.Refresh),
+		handle(wire.MoveFeed, s.Feeds.Move),
+		handle(wire.GetHost, s.Feeds.Host),
 		handle(wire.CountFeeds, s.Feeds.Facets),
 		handle(wire.ListPolls, s.Feeds.Polls),
 		handle(wire.ExportFeeds, s.Feeds.Export),

@@ -30,8 +30,12 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 	if f == nil {
 		return nil
 	}
-	if o.Outcome == subjects.Refresh {
+	switch o.Outcome {
+	case subjects.Refresh:
 		return p.refresh(f, now)
+	case subjects.Move:
+		p.RequestMove(Move{f.FeedID, o.URL})
+		return nil
 	}
 	o.Fetched = earlierOf(o.Fetched, now) // the clock of the agent that fetched it may be ahead
 	if o.Pushed() {
@@ -210,7 +214,7 @@ func (p *Plan) updateMove(f *Feed, o subjects.Observation) {
 		s.MovedTo, s.MoveCount = to, 0
 	}
 	if s.MoveCount++; s.MoveCount >= minMoves {
-		p.moves = append(p.moves, Move{f.FeedID, to})
+		p.RequestMove(Move{f.FeedID, to})
 	}
 }
 

@@ -206,7 +206,10 @@ func (p *Plan) TakeHistory(all bool) (polls []Poll, hosts []subjects.Host) {
 	return polls, hosts
 }
 
-// TakeMoves returns the moves confirmed since the last call.
+// RequestMove adds a move to those of the next call of TakeMoves.
+func (p *Plan) RequestMove(m Move) { p.moves = append(p.moves, m) }
+
+// TakeMoves returns the moves requested since the last call.
 func (p *Plan) TakeMoves() []Move {
 	moves := p.moves
 	p.moves = nil
