@@ -21,7 +21,7 @@ type Role string
 // The roles.
 const (
 	Owner  Role = storage.RoleOwner // everything
-	Editor Role = "editor"          // also change feeds, items, stories
+	Editor Role = "editor"          // also change feeds, items, stories, spam, rules
 	Reader Role = "reader"          // read everything
 )
 
@@ -34,7 +34,7 @@ func (r Role) scopes() []Scope {
 	case Owner:
 		return Scopes
 	case Editor:
-		return []Scope{Search, Read, Write}
+		return []Scope{Search, Read, Write, Rules}
 	case Reader:
 		return []Scope{Search, Read}
 	}

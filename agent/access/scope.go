@@ -18,11 +18,12 @@ const (
 	Search Scope = "search" // find and read items and stories, and outputs made of them
 	Read   Scope = "read"   // also read feeds, rules, the mesh, statistics
 	Write  Scope = "write"  // also change feeds, items, stories
-	Admin  Scope = "admin"  // also change tokens, rules, quarantine, proxies, the index
+	Rules  Scope = "rules"  // also change rules, and apply them to stored items
+	Admin  Scope = "admin"  // also change tokens, people, quarantine, proxies, the index
 )
 
 // Scopes lists the scopes that include those before them: all but [Metrics].
-var Scopes = []Scope{Search, Read, Write, Admin}
+var Scopes = []Scope{Search, Read, Write, Rules, Admin}
 
 // IDs of clients without a stored token.
 const (

@@ -67,7 +67,7 @@ func largestScope(scopes []access.Scope) string {
 // A tokensAddCommand creates a token.
 type tokensAddCommand struct {
 	query
-	Scope string `default:"read" enum:"metrics,search,read,write,admin" help:"Scope: metrics (readiness and metrics only), search (items and stories), read (everything), write (also change feeds, items and stories), admin (everything). Each but search includes those before it."`
+	Scope string `default:"read" enum:"metrics,search,read,write,rules,admin" help:"Scope: metrics (readiness and metrics only), search (items and stories), read (everything), write (also change feeds, items and stories), rules (also change rules), admin (everything). Each but search includes those before it."`
 	Name  string `arg:"" help:"Name of the token, such as its device or site."`
 }
 
@@ -158,7 +158,7 @@ it opens the page where the person sets the password, works once, and ends after
 // A peopleAddCommand adds a person.
 type peopleAddCommand struct {
 	query
-	Role  string `default:"reader" enum:"owner,editor,reader" help:"Role: owner (everything), editor (change feeds, items and stories), reader (read)."`
+	Role  string `default:"reader" enum:"owner,editor,reader" help:"Role: owner (everything), editor (change feeds, items, stories and rules), reader (read)."`
 	Stdin bool   `help:"Read the password from the first line of standard input."`
 	Name  string `arg:"" help:"Name to log in with."`
 }

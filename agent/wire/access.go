@@ -10,7 +10,7 @@ import (
 type Token struct {
 	ID      string         `json:"id"`
 	Name    string         `json:"name"`
-	Scopes  []access.Scope `json:"scopes" enum:"metrics,search,read,write,admin"`
+	Scopes  []access.Scope `json:"scopes" enum:"metrics,search,read,write,rules,admin"`
 	Created time.Time      `json:"created"`
 	Used    time.Time      `json:"used,omitzero" doc:"When it was used last, within a minute; absent: never."`
 }
@@ -29,7 +29,7 @@ type NewToken struct {
 // A TokenSetting describes a token to create.
 type TokenSetting struct {
 	Name   string         `json:"name" minLength:"1" maxLength:"64" doc:"Name of the token, such as its device or site."`
-	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"5" enum:"metrics,search,read,write,admin" doc:"Permissions; each scope includes those before it, but only read includes metrics. Tokens for public pages need search only, of monitoring metrics only."`
+	Scopes []access.Scope `json:"scopes" minItems:"1" maxItems:"6" enum:"metrics,search,read,write,rules,admin" doc:"Permissions; each scope includes those before it, but only read includes metrics. Tokens for public pages need search only, of monitoring metrics only."`
 }
 
 // An AddTokenRequest creates a token.
@@ -63,7 +63,7 @@ type People struct {
 // A NewPerson describes a person to add.
 type NewPerson struct {
 	Name     string      `json:"name" minLength:"1" maxLength:"64" doc:"Name to log in with: letters and digits without spaces; upper and lower case are the same."`
-	Role     access.Role `json:"role" enum:"owner,editor,reader" doc:"Owners may do everything, editors change feeds, items and stories, readers read."`
+	Role     access.Role `json:"role" enum:"owner,editor,reader" doc:"Owners may do everything, editors change feeds, items, stories and rules, readers read."`
 	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters; absent: the answer has a link that sets it."`
 }
 

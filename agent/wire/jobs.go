@@ -35,9 +35,9 @@ var (
 		Summary: "The last hundred jobs, newest first", Errors: []int{503}}
 	GetJob = Operation[ByID, Job]{ID: "get-job", Method: "GET", Path: "/api/jobs/{id}", Tag: "jobs", Scope: access.Read,
 		Summary: "Progress or result of a job", Errors: []int{404, 503}}
-	CancelJob = Operation[ByID, Job]{ID: "cancel-job", Method: "POST", Path: "/api/jobs/{id}/cancel", Tag: "jobs", Scope: access.Admin,
+	CancelJob = Operation[ByID, Job]{ID: "cancel-job", Method: "POST", Path: "/api/jobs/{id}/cancel", Tag: "jobs", Scope: access.Rules,
 		Summary: "Cancel a job within a second; finished work stays", Errors: []int{404, 409, 503}, Status: 202}
-	UndoJob = Operation[ByID, Job]{ID: "undo-job", Method: "POST", Path: "/api/jobs/{id}/undo", Tag: "jobs", Scope: access.Admin,
+	UndoJob = Operation[ByID, Job]{ID: "undo-job", Method: "POST", Path: "/api/jobs/{id}/undo", Tag: "jobs", Scope: access.Rules,
 		Summary: "Restore the labels that a relabel changed", Errors: []int{404, 409, 429, 503}, Status: 202,
 		Description: "Returns the job. Items corrected manually since then stay unchanged. The operation is idempotent. Later relabels of the same items must be undone first."}
 )

@@ -138,7 +138,7 @@ var (
 	GetRules = Operation[RuleVersionRequest, Document]{ID: "get-rules", Method: "GET", Path: "/api/rules/{name}", Tag: "rules", Scope: access.Read,
 		Summary: "The text of a rule set", Errors: []int{404, 503}, Type: "text/plain",
 		Description: "Returns the text as saved, or the built-in rules if none is saved. ETag contains the version."}
-	PutRules = Operation[PutRulesRequest, SavedRules]{ID: "put-rules", Method: "PUT", Path: "/api/rules/{name}", Tag: "rules", Scope: access.Admin,
+	PutRules = Operation[PutRulesRequest, SavedRules]{ID: "put-rules", Method: "PUT", Path: "/api/rules/{name}", Tag: "rules", Scope: access.Rules,
 		Summary: "Put a text as the next version of a rule set", Errors: []int{400, 404, 409, 413, 422, 428, 503}, MaxBody: maxRules,
 		Description: "Its base version must be the newest, stated by If-Match or the query; 0 if no version is saved. All agents use it within a second. An invalid text changes nothing."}
 	ListRuleVersions = Operation[RuleVersionSearch, RuleVersionPage]{ID: "list-rule-versions", Method: "GET", Path: "/api/rules/{name}/versions", Tag: "rules",
@@ -146,18 +146,18 @@ var (
 	CheckRules = Operation[RuleTextRequest, RuleCheck]{ID: "check-rules", Method: "POST", Path: "/api/rules/{name}/check", Tag: "rules", Scope: access.Read,
 		Summary: "Check a text without saving it", Errors: []int{400, 404, 413}, MaxBody: maxRules}
 	RestoreRules = Operation[RestoreRulesRequest, SavedRules]{ID: "restore-rules", Method: "POST", Path: "/api/rules/{name}/restore", Tag: "rules",
-		Scope: access.Admin, Summary: "Put the text of an old version as the next one", Errors: []int{404, 409, 422, 503}}
+		Scope: access.Rules, Summary: "Put the text of an old version as the next one", Errors: []int{404, 409, 422, 503}}
 	DiffRules = Operation[DiffRequest, Document]{ID: "diff-rules", Method: "GET", Path: "/api/rules/{name}/diff", Tag: "rules", Scope: access.Read,
 		Summary: "Unified diff of two versions of a rule set", Errors: []int{404, 422, 503}, Type: "text/plain"}
 	TestRules = Operation[TestRulesRequest, TrialResult]{ID: "test-rules", Method: "POST", Path: "/api/rules/{name}/test", Tag: "rules",
 		Scope: access.Read, Summary: "Test rules on one item or document", Errors: []int{400, 404, 413, 422, 503}}
 	BacktestRules = Operation[BacktestRequest, Report]{ID: "backtest-rules", Method: "POST", Path: "/api/rules/{name}/backtest", Tag: "rules",
-		Scope: access.Admin, Summary: "Back-test a text on the newest items", Errors: []int{400, 404, 413, 422, 429, 503}, MaxBody: maxRules,
+		Scope: access.Rules, Summary: "Back-test a text on the newest items", Errors: []int{400, 404, 413, 422, 429, 503}, MaxBody: maxRules,
 		Description: "Compares the decisions of the text with those of the rules in force, and reports the rules with most and no matches, conflicts between rules, and contradictions of manual corrections. Nothing is changed. It stops when the client disconnects."}
-	ApplyRules = Operation[ApplyRulesRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Admin,
+	ApplyRules = Operation[ApplyRulesRequest, Job]{ID: "apply-rules", Method: "POST", Path: "/api/rules/{name}/apply", Tag: "rules", Scope: access.Rules,
 		Summary: "Relabel stored items by a version of a rule set", Errors: []int{404, 422, 429, 503}, Status: 202,
 		Description: "Returns the job, which relabels newest items first; poll it until its state is no longer running. If a job for the version is waiting or running, that job is returned. Relabels the items that a back-test of the version against the rules in force before it reports as changed. Manually corrected items stay unchanged."}
-	TrainRules = Operation[TrainRequest, Job]{ID: "train-rules", Method: "POST", Path: "/api/rules/{name}/train", Tag: "rules", Scope: access.Admin,
+	TrainRules = Operation[TrainRequest, Job]{ID: "train-rules", Method: "POST", Path: "/api/rules/{name}/train", Tag: "rules", Scope: access.Rules,
 		Summary: "Train the next version of a rule set on stored items", Errors: []int{404, 422, 429, 503}, Status: 202,
 		Description: "Trains on manual corrections and on confident decisions of the rules. Returns the job; the new version is in force when the job is done."}
 )

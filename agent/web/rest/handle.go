@@ -79,7 +79,7 @@ func handle[In, Out any](o wire.Operation[In, Out], serve func(context.Context, 
 
 // needsSpace reports whether an operation needs space on the disk. A removal is attempted without, since it may free some.
 func needsSpace(method string, scope access.Scope) bool {
-	return method != http.MethodGet && method != http.MethodDelete && (scope == access.Write || scope == access.Admin)
+	return method != http.MethodGet && method != http.MethodDelete && access.Client{Scopes: []access.Scope{scope}}.May(access.Write)
 }
 
 type jsonAnswer[T any] struct {

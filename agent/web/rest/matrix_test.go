@@ -82,12 +82,12 @@ func TestScopes_MatchMethods(t *testing.T) {
 		for method, o := range methods {
 			there[o.OperationID] = true
 			scope := scopes[o.OperationID]
-			if method == "get" && (scope == access.Write || scope == access.Admin && path != "/api/tokens" && path != "/api/people") {
+			if method == "get" && (scope == access.Write || scope == access.Rules || scope == access.Admin && path != "/api/tokens" && path != "/api/people") {
 				t.Errorf("%s only looks, and takes scope %s", o.OperationID, scope)
 			}
 			// Marks belong to the token itself.
 			looks := slices.Contains([]string{"check-rules", "test-rules", "mark-items", "mark-all-read"}, o.OperationID)
-			if method != "get" && !looks && scope != access.Write && scope != access.Admin {
+			if method != "get" && !looks && scope != access.Write && scope != access.Rules && scope != access.Admin {
 				t.Errorf("%s changes something, and takes scope %s", o.OperationID, scope)
 			}
 		}
@@ -109,8 +109,8 @@ func TestScopes_Pages(t *testing.T) {
 	}{
 		{"GET", "/", access.Read}, {"GET", "/items/x", access.Read}, {"HEAD", "/rules", access.Read}, {"GET", "/mesh", access.Read}, {"GET", "/tokens", access.Read},
 		{"POST", "/feeds", access.Write}, {"POST", "/items/x/spam", access.Write}, {"POST", "/stories/x/split", access.Write}, {"DELETE", "/feeds/x", access.Write},
-		{"POST", "/rules/classify", access.Admin}, {"POST", "/mesh/quarantine/3/replay", access.Admin},
-		{"POST", "/%72ules/classify", access.Admin}, {"POST", "/rules", access.Admin},
+		{"POST", "/rules/classify", access.Rules}, {"POST", "/mesh/quarantine/3/replay", access.Admin},
+		{"POST", "/%72ules/classify", access.Rules}, {"POST", "/rules", access.Rules}, {"POST", "/mesh", access.Admin},
 		{"GET", "/metrics", access.Metrics}, {"GET", "/readyz", access.Metrics}, {"GET", "/openapi.json", access.Search}, {"GET", "/openapi.yaml", access.Search}, {"GET", "/docs/api", access.Search},
 		{"GET", "/api/nothing", access.Search}, {"PUT", "/api/feeds", access.Search}, // says no more than the description
 		{"GET", "/accounts/ClientLogin/x", access.Read},

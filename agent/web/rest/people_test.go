@@ -139,7 +139,7 @@ func TestPeople_WrongPasswordsAreThrottled(t *testing.T) {
 func TestPeople_Roles(t *testing.T) {
 	t.Parallel()
 	w := withPeople(t)
-	scopes := map[string][]access.Scope{"ann": access.Scopes, "bob": {access.Search, access.Read, access.Write}, "cid": {access.Search, access.Read}}
+	scopes := map[string][]access.Scope{"ann": access.Scopes, "bob": {access.Search, access.Read, access.Write, access.Rules}, "cid": {access.Search, access.Read}}
 	owner := w.secret(t, access.Admin)
 	d := answerAs[struct {
 		Paths map[string]map[string]guardedOperation
@@ -160,7 +160,7 @@ func TestPeople_Roles(t *testing.T) {
 				}
 			}
 		}
-		for path, needed := range map[string]access.Scope{"/read/marks": access.Read, "/feeds": access.Write, "/rules/classify": access.Admin, "/account/end": access.Read} {
+		for path, needed := range map[string]access.Scope{"/read/marks": access.Read, "/feeds": access.Write, "/rules/classify": access.Rules, "/mesh/quarantine/3/replay": access.Admin, "/account/end": access.Read} {
 			a := w.form(t, path, nil, "Cookie", cookie)
 			if may := (access.Client{Scopes: has}).May(needed); a.StatusCode != http.StatusForbidden != may {
 				t.Errorf("POST %s as %s: got %d, want it served: %v", path, name, a.StatusCode, may)

@@ -27,8 +27,8 @@ var prefixScopes = []struct {
 	{"/debug/", access.Admin},
 }
 
-// adminPages are the path prefixes of pages whose forms require admin.
-var adminPages = []string{"/rules", "/mesh"}
+// formScopes are the scopes that forms of pages require, by path prefix. Others require write.
+var formScopes = map[string]access.Scope{"/rules": access.Rules, "/mesh": access.Admin}
 
 // readerPages are the path prefixes of pages whose forms change only what belongs to the client.
 var readerPages = []string{"/read/", "/account/", "/logout"}
@@ -60,9 +60,9 @@ func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return access.Read
 	}
-	for _, page := range adminPages {
+	for page, scope := range formScopes {
 		if strings.HasPrefix(r.URL.Path, page) {
-			return access.Admin
+			return scope
 		}
 	}
 	for _, page := range readerPages {
