@@ -210,3 +210,71 @@ func (s SessionRecords) Use(ctx context.Context, session Session) error {
 func (s SessionRecords) Remove(ctx context.Context, person, hash string) error {
 	return removeRecord[Session](ctx, s.records, sessionTable, person, hash)
 }
+
+// All returns the sessions of all people, at most [MaxPeople] times [MaxSessions].
+func (s SessionRecords) All(ctx context.Context) ([]Session, error) {
+	return listRecords[Session](ctx, s.records, sessionTable, allRecords)
+}
+
+// MaxPersonTokens is the maximum number of tokens of a person. Beside [MaxTokens] it has a bound of its own, so that no
+// person can use up the tokens of others.
+const MaxPersonTokens = 50
+
+// A PersonToken is the secret of a program that acts as a person.
+type PersonToken struct {
+	Person  string   // ID
+	Hash    string   // of the secret, computed by package agent/access; the secret itself is not stored
+	Name    string   // display name
+	Scopes  []string // see package agent/access; the role of the person may allow less
+	Created time.Time
+	Used    time.Time // time of last use, accurate to about a minute; zero: never
+	Expires time.Time // zero: never
+}
+
+var personTokenTable = tableOf(Table{Name: "person_tokens", Keys: 2, Order: "created, hash", MaxEach: MaxPersonTokens}, func(t *PersonToken) []Column {
+	return []Column{
+		{Name: "person", Field: &t.Person}, {Name: "hash", Field: &t.Hash}, {Name: "name", Field: &t.Name}, {Name: "scopes", Field: &t.Scopes},
+		{Name: "created", Field: &t.Created}, {Name: "used", Field: &t.Used, Nullable: true}, {Name: "expires", Field: &t.Expires, Nullable: true},
+	}
+})
+
+// PersonTokens returns the tokens of people of a [Store].
+func PersonTokens(of Records) PersonTokenRecords { return PersonTokenRecords{of} }
+
+// PersonTokenRecords are the tokens of people of a [Store].
+type PersonTokenRecords struct{ records Records }
+
+// All returns the tokens of all people, at most [MaxPeople] times [MaxPersonTokens], ordered by Created.
+func (t PersonTokenRecords) All(ctx context.Context) ([]PersonToken, error) {
+	return listRecords[PersonToken](ctx, t.records, personTokenTable, allRecords)
+}
+
+// List returns all tokens of a person, ordered by Created.
+func (t PersonTokenRecords) List(ctx context.Context, person string) ([]PersonToken, error) {
+	return listRecords[PersonToken](ctx, t.records, personTokenTable, allRecords, person)
+}
+
+// Read returns a token, or [ErrNotFound].
+func (t PersonTokenRecords) Read(ctx context.Context, person, hash string) (PersonToken, error) {
+	return readRecord[PersonToken](ctx, t.records, personTokenTable, person, hash)
+}
+
+// Add stores a token. If the person has [MaxPersonTokens], it returns [ErrTooMany].
+func (t PersonTokenRecords) Add(ctx context.Context, token PersonToken) error {
+	return putRecord(ctx, t.records, personTokenTable, token, token.Person, token.Hash)
+}
+
+// Use records the time of last use, unless a later use is recorded. A missing token is ignored.
+func (t PersonTokenRecords) Use(ctx context.Context, person, hash string, at time.Time) error {
+	return changeRecord(ctx, t.records, personTokenTable, func(stored *PersonToken) (*PersonToken, error) {
+		if stored != nil && at.After(stored.Used) {
+			stored.Used = at
+		}
+		return stored, nil
+	}, person, hash)
+}
+
+// Remove deletes a token, or returns [ErrNotFound].
+func (t PersonTokenRecords) Remove(ctx context.Context, person, hash string) error {
+	return removeRecord[PersonToken](ctx, t.records, personTokenTable, person, hash)
+}

@@ -44,8 +44,7 @@ func (r Role) scopes() []Scope {
 const (
 	sessionLifetime = 30 * 24 * time.Hour // without use
 	linkLifetime    = 24 * time.Hour
-	maxCached       = 1000 // sessions, some 500 bytes each
-	maxBrowser      = 200  // bytes of the description of a browser
+	maxBrowser      = 200 // bytes of the description of a browser
 )
 
 // Errors of [People].
@@ -65,18 +64,12 @@ type People struct {
 	hasher  passwordHasher
 	cache   recordCache[storage.Person] // by ID
 
-	mu       sync.Mutex
-	sessions map[string]cachedSession // cache by hash, of at most maxCached
-}
-
-// A cachedSession is a session as it was read from the store.
-type cachedSession struct {
-	storage.Session
-	read time.Time
+	sessions keyCache[storage.Session]     // by hash
+	tokens   keyCache[storage.PersonToken] // by hash
 }
 
 func newPeople(store storage.FencedRecords, g *guesses) *People {
-	p := &People{store: store, guesses: g, sessions: map[string]cachedSession{}}
+	p := &People{store: store, guesses: g}
 	p.hasher = passwordHasher{queue: make(chan struct{}, maxHashing+maxQueued), slots: make(chan struct{}, maxHashing), dummy: sync.OnceValue(func() string {
 		return phc{argonMemory, argonTime, argonThreads, make([]byte, saltSize), make([]byte, keySize)}.String()
 	})}
@@ -118,7 +111,7 @@ func (p *People) named(ctx context.Context, name string) (person storage.Person,
 
 // clientOfPerson returns the client of a person.
 func clientOfPerson(person storage.Person, session string) Client {
-	return Client{ID: person.ID, Name: person.Name, Scopes: Role(person.Role).scopes(), Person: true, Session: session}
+	return Client{ID: person.ID, Name: person.Name, Role: Role(person.Role), Scopes: Role(person.Role).scopes(), Person: true, Session: session}
 }
 
 // Named returns the client of the person of a name, or [ErrInvalidToken]. The caller has authenticated the person.
@@ -214,7 +207,10 @@ func (p *People) Session(ctx context.Context, secret string) (Client, error) {
 	case !is: // without a read of the session: guesses of IDs cost nothing
 		return Client{}, ErrInvalidToken
 	}
-	s, err := p.session(ctx, id, Hash(secret))
+	hash := Hash(secret)
+	s, err := p.sessions.get(ctx, hash, func(ctx context.Context) (storage.Session, error) {
+		return storage.Sessions(p.store).Read(ctx, id, hash)
+	})
 	if errors.Is(err, storage.ErrNotFound) {
 		err = ErrInvalidToken
 	}
@@ -222,70 +218,16 @@ func (p *People) Session(ctx context.Context, secret string) (Client, error) {
 		return Client{}, err
 	}
 	now := time.Now()
-	if s.Passwords < person.Passwords || !now.Before(s.Expires) {
+	if !isValid(s, person, now) {
 		return Client{}, ErrInvalidToken
 	}
 	if now.Sub(s.Used) >= usedInterval {
 		s.Used, s.Expires = now, now.Add(sessionLifetime)
-		p.put(s)
+		p.sessions.change(hash, s)
 		// The last use must not reject the person; it is recorded again in a minute.
-		_ = storage.Sessions(p.store).Use(ctx, s.Session)
+		_ = storage.Sessions(p.store).Use(ctx, s)
 	}
 	return clientOfPerson(person, s.Hash), nil
-}
-
-// session returns a session from the cache or the store. A cached session is at most refreshAfter old; at most maxStale
-// while the store can't be read.
-func (p *People) session(ctx context.Context, person, hash string) (cachedSession, error) {
-	p.mu.Lock()
-	s, is := p.sessions[hash]
-	p.mu.Unlock()
-	now := time.Now()
-	if is && now.Sub(s.read) <= refreshAfter {
-		return s, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	stored, err := storage.Sessions(p.store).Read(ctx, person, hash)
-	switch {
-	case err == nil:
-		s = cachedSession{stored, now}
-		p.put(s)
-	case errors.Is(err, storage.ErrNotFound):
-		p.forget(hash)
-	case is && now.Sub(s.read) <= maxStale:
-		err = nil
-	}
-	return s, err
-}
-
-// put caches a session. A full cache drops those that are old, else any.
-func (p *People) put(s cachedSession) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, is := p.sessions[s.Hash]; !is && len(p.sessions) >= maxCached {
-		for hash, other := range p.sessions {
-			if s.read.Sub(other.read) > maxStale {
-				delete(p.sessions, hash)
-			}
-		}
-		for hash := range p.sessions {
-			if len(p.sessions) < maxCached {
-				break
-			}
-			delete(p.sessions, hash)
-		}
-	}
-	p.sessions[s.Hash] = s
-}
-
-// forget drops sessions from the cache.
-func (p *People) forget(hashes ...string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, hash := range hashes {
-		delete(p.sessions, hash)
-	}
 }
 
 // Sessions returns the valid sessions of a person, the one used last first.
@@ -296,13 +238,18 @@ func (p *People) Sessions(ctx context.Context, id string) ([]storage.Session, er
 	}
 	all, err := storage.Sessions(p.store).List(ctx, id)
 	now := time.Now()
-	return slices.DeleteFunc(all, func(s storage.Session) bool { return s.Passwords < person.Passwords || !now.Before(s.Expires) }), err
+	return slices.DeleteFunc(all, func(s storage.Session) bool { return !isValid(s, person, now) }), err
+}
+
+// isValid reports whether a session of a person has not ended.
+func isValid(s storage.Session, person storage.Person, now time.Time) bool {
+	return s.Passwords >= person.Passwords && now.Before(s.Expires)
 }
 
 // End ends a session of a person. This process rejects it immediately, others within ten seconds. A session that has
 // ended is no error.
 func (p *People) End(ctx context.Context, id, hash string) error {
-	defer p.forget(hash)
+	defer p.sessions.drop(hash)
 	return ignoreNotFound(storage.Sessions(p.store).Remove(ctx, id, hash))
 }
 
@@ -386,7 +333,7 @@ func (p *People) change(ctx context.Context, name string, change PersonChange, b
 	return person, secret, nil
 }
 
-// Remove removes a person and ends the person's sessions; caches of other processes follow within ten seconds. The error
+// Remove removes a person with the person's tokens and sessions; caches of other processes follow within ten seconds. The error
 // may be [storage.ErrNotFound] or [storage.ErrNoOwner].
 func (p *People) Remove(ctx context.Context, name string) (storage.Person, error) {
 	var person storage.Person
@@ -408,6 +355,11 @@ func (p *People) Remove(ctx context.Context, name string) (storage.Person, error
 	all, err := storage.Sessions(p.store).List(ctx, person.ID)
 	for _, s := range all {
 		err = errors.Join(err, p.End(ctx, person.ID, s.Hash))
+	}
+	tokens, failed := storage.PersonTokens(p.store).List(ctx, person.ID)
+	err = errors.Join(err, failed)
+	for _, t := range tokens {
+		err = errors.Join(err, p.RemoveToken(ctx, person.ID, t.Hash))
 	}
 	return person, err
 }

@@ -161,3 +161,124 @@ func TestNormalName(t *testing.T) {
 		}
 	}
 }
+
+// tokenOfAnn makes a token of a scope for ann, who has a session.
+func tokenOfAnn(t *testing.T, p *access.People, scope access.Scope, lifetime time.Duration) string {
+	t.Helper()
+	c, err := p.Session(t.Context(), begin(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := p.AddToken(t.Context(), c, "phone", scope, lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func TestPersonTokens_ActAsThePersonWithinTheRole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := enginetest.Store(t)
+		p := owner(t, store)
+		k := access.NewTokenStore(store, "", "")
+		session, _ := p.Session(t.Context(), begin(t, p))
+		for scope, may := range map[access.Scope]access.Scope{access.Search: access.Search, access.Write: access.Write, access.Admin: access.Admin} {
+			c := right(t, k, tokenOfAnn(t, p, scope, 0), session.ID)
+			if c.Person || c.Session != "" || c.Name != "ann" || c.Token != "phone" || !c.May(may) || c.May(access.Admin) != (scope == access.Admin) {
+				t.Errorf("%s: got %+v, want a program of ann", scope, c)
+			}
+		}
+		secret := tokenOfAnn(t, p, access.Admin, 0)
+		if _, err := p.Session(t.Context(), secret); !errors.Is(err, access.ErrInvalidToken) {
+			t.Errorf("a token as the secret of a session: got %v, want %v", err, access.ErrInvalidToken)
+		}
+		other := password
+		if _, _, err := p.Add(t.Context(), "bob", access.PersonChange{Role: access.Owner, Password: &other}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := p.Set(t.Context(), "ann", access.PersonChange{Role: access.Reader}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(6 * time.Second)
+		if c := right(t, k, secret, session.ID); !c.May(access.Read) || c.May(access.Write) {
+			t.Errorf("as a reader: got %+v, want the scope read", c)
+		}
+		reader, _ := p.Named(t.Context(), "ann")
+		for _, scope := range []access.Scope{access.Write, access.Admin, access.Metrics, "root", ""} {
+			if _, err := p.AddToken(t.Context(), reader, "phone", scope, 0); !errors.Is(err, access.ErrTokenScope) {
+				t.Errorf("%q for a reader: got %v, want %v", scope, err, access.ErrTokenScope)
+			}
+		}
+		if _, err := p.AddToken(t.Context(), reader, " \n", access.Read, 0); !errors.Is(err, access.ErrBadTokenName) {
+			t.Errorf("got %v, want %v", err, access.ErrBadTokenName)
+		}
+	})
+}
+
+// Another process rejects a removed token within ten seconds, and those of a removed person.
+func TestPersonTokens_RevocationTakesEffectElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := enginetest.Store(t)
+		here, there := owner(t, store), access.NewTokenStore(store, "", "")
+		removed, kept := tokenOfAnn(t, here, access.Read, 0), tokenOfAnn(t, here, access.Read, 0)
+		c := right(t, there, removed, ann(t, here).ID)
+		right(t, there, kept, c.ID)
+		if err := here.RemoveToken(t.Context(), c.ID, access.Hash(removed)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := here.Token(t.Context(), removed); !errors.Is(err, access.ErrInvalidToken) {
+			t.Errorf("in this process: got %v, want %v", err, access.ErrInvalidToken)
+		}
+		time.Sleep(6 * time.Second)
+		wrong(t, there, removed)
+		right(t, there, kept, c.ID)
+		other := password
+		if _, _, err := here.Add(t.Context(), "bob", access.PersonChange{Role: access.Owner, Password: &other}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := here.Remove(t.Context(), "ann"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(6 * time.Second)
+		wrong(t, there, kept)
+		if all, err := storage.PersonTokens(store).All(t.Context()); err != nil || len(all) > 0 {
+			t.Errorf("got the tokens %+v, %v; want none", all, err)
+		}
+	})
+}
+
+// ann returns the client of ann.
+func ann(t *testing.T, p *access.People) access.Client {
+	t.Helper()
+	c, err := p.Named(t.Context(), "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestPersonTokens_ExpireAndAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := enginetest.Store(t)
+		p, k := owner(t, store), access.NewTokenStore(store, "", "")
+		id := ann(t, p).ID
+		secret := tokenOfAnn(t, p, access.Read, time.Hour)
+		right(t, k, secret, id)
+		for i := range storage.MaxPersonTokens {
+			_, err := p.AddToken(t.Context(), ann(t, p), "phone", access.Read, 0)
+			if full := i == storage.MaxPersonTokens-1; full != errors.Is(err, storage.ErrTooMany) || !full && err != nil {
+				t.Errorf("token %d: got %v", i+2, err)
+			}
+		}
+		people, _ := p.List(t.Context())
+		if uses, err := p.Uses(t.Context(), people); err != nil || uses[id].Tokens != storage.MaxPersonTokens || uses[id].Sessions != 1 || uses[id].Used.IsZero() {
+			t.Errorf("got %+v, %v; want all tokens, and a session", uses, err)
+		}
+		time.Sleep(time.Hour)
+		wrong(t, k, secret)
+		tokenOfAnn(t, p, access.Read, 0) // instead of the one that has expired
+		if all, err := p.Tokens(t.Context(), id); err != nil || len(all) != storage.MaxPersonTokens {
+			t.Errorf("got %d tokens, %v; want %d", len(all), err, storage.MaxPersonTokens)
+		}
+	})
+}

@@ -36,9 +36,11 @@ const (
 // A Client is an authenticated client.
 type Client struct {
 	ID, Name string // of its token, or of the person
+	Role     Role   // of the person; empty: the client has a token without a person
 	Scopes   []Scope
 	Person   bool   // a person who logged in
 	Session  string // hash of the secret of the person's session; empty: a proxy names the person
+	Token    string // name of the token by which a program acts as the person; empty: it does not
 }
 
 var (
@@ -58,6 +60,16 @@ func (c Client) May(needed Scope) bool {
 	}
 	least := slices.Index(Scopes, needed)
 	return least >= 0 && slices.ContainsFunc(c.Scopes, func(s Scope) bool { return slices.Index(Scopes, s) >= least })
+}
+
+// shared returns the scopes that both clients have.
+func shared(a, b Client) (both []Scope) {
+	for _, s := range Scopes {
+		if a.May(s) && b.May(s) {
+			both = append(both, s)
+		}
+	}
+	return both
 }
 
 // Key returns the key of the client's rate limits. A token with the scope search only is meant to be public,

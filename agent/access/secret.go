@@ -25,7 +25,19 @@ func newSecretOf(person string) string {
 	return prefix + person + "_" + strings.TrimPrefix(newSecret(), prefix)
 }
 
-// personIn returns the ID of the person in a secret of newSecretOf; false for another secret.
+// tokenMark follows the ID of the person in the secrets of tokens, which differ by it from those of sessions and links.
+const tokenMark = "_t"
+
+// newTokenOf returns the secret of a token of a person.
+func newTokenOf(person string) string { return newSecretOf(person + tokenMark) }
+
+// isTokenOfPerson reports whether a secret has the form of newTokenOf.
+func isTokenOfPerson(secret string) bool {
+	id, is := personIn(secret)
+	return is && strings.HasPrefix(secret, prefix+id+tokenMark+"_")
+}
+
+// personIn returns the ID of the person in a secret of newSecretOf or newTokenOf; false for another secret.
 func personIn(secret string) (id string, is bool) {
 	id, _, is = strings.Cut(strings.TrimPrefix(secret, prefix), "_")
 	return id, is && IsGenerated(secret)

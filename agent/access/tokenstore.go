@@ -9,12 +9,26 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"feedmesh/storage"
 )
 
 // ErrInvalidToken reports a secret that belongs to no token.
 var ErrInvalidToken = errors.New("the token is wrong, or was removed")
+
+// ErrBadTokenName reports the name of a new token.
+var ErrBadTokenName = errors.New("the name of a token has up to 64 characters, on one line")
+
+// TokenName returns the stored form of the name of a token, without spaces around it, or [ErrBadTokenName].
+func TokenName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || utf8.RuneCountInString(name) > 64 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return "", ErrBadTokenName
+	}
+	return name, nil
+}
 
 // A TokenStore checks the tokens of the settings and those of a store, which it caches in memory, and limits wrong
 // guesses. Its methods may be called concurrently.
@@ -68,8 +82,8 @@ func (k *TokenStore) Authenticate(ctx context.Context, secret, address string) (
 	return c, limited, err
 }
 
-// Check returns the client of a secret, which is that of a token or of a session, or [ErrInvalidToken]. Any other error reports that the store can't be
-// read. The time it takes reveals nothing about other secrets: only hashes are compared, and clients can't
+// Check returns the client of a secret, which is that of a token, of a token of a person, or of a session, or [ErrInvalidToken].
+// Any other error reports that the store can't be read. The time it takes reveals nothing about other secrets: only hashes are compared, and clients can't
 // choose hashes.
 func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 	shown := sha256.Sum256([]byte(secret))
@@ -82,6 +96,9 @@ func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 		return Client{}, ErrInvalidToken
 	}
 	if _, is := personIn(secret); is {
+		if isTokenOfPerson(secret) {
+			return k.People.Token(ctx, secret)
+		}
 		return k.People.Session(ctx, secret)
 	}
 	use := false
@@ -105,11 +122,15 @@ func (k *TokenStore) Check(ctx context.Context, secret string) (Client, error) {
 
 // clientOf returns the client of a token.
 func clientOf(t storage.Token) Client {
-	c := Client{ID: t.ID, Name: t.Name}
-	for _, scope := range t.Scopes {
-		c.Scopes = append(c.Scopes, Scope(scope))
+	return Client{ID: t.ID, Name: t.Name, Scopes: scopesOf(t.Scopes)}
+}
+
+// scopesOf returns stored scopes.
+func scopesOf(stored []string) (scopes []Scope) {
+	for _, scope := range stored {
+		scopes = append(scopes, Scope(scope))
 	}
-	return c
+	return scopes
 }
 
 // Tokens returns all tokens in the store, ordered by creation time.

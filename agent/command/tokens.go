@@ -43,14 +43,18 @@ func (c *tokensListCommand) Run(ctx context.Context, p *program) error {
 		pg.table(func(row func(...any)) {
 			row("ID", "NAME", "SCOPE", "CREATED", "USED")
 			for _, t := range all.Tokens {
-				used := "never"
-				if !t.Used.IsZero() {
-					used = ago(t.Used, now)
-				}
-				row(t.ID, t.Name, largestScope(t.Scopes), ago(t.Created, now), used)
+				row(t.ID, t.Name, largestScope(t.Scopes), ago(t.Created, now), lastUse(t.Used, now))
 			}
 		})
 	})
+}
+
+// lastUse returns when something was used last.
+func lastUse(used, now time.Time) string {
+	if used.IsZero() {
+		return "never"
+	}
+	return ago(used, now)
 }
 
 // largestScope returns the largest allowed scope; it includes all smaller scopes.
@@ -117,7 +121,7 @@ type peopleCommand struct {
 	Add      peopleAddCommand      `cmd:"" help:"Add a person; from the first one on the console requires a login."`
 	Role     peopleRoleCommand     `cmd:"" help:"Change the role of a person."`
 	Password peoplePasswordCommand `cmd:"" help:"Set the password of a person, or make a link that sets it."`
-	Remove   peopleRemoveCommand   `cmd:"" help:"Remove people with their sessions and marks."`
+	Remove   peopleRemoveCommand   `cmd:"" help:"Remove people with their tokens, sessions and marks."`
 }
 
 // A peopleListCommand lists people.
@@ -125,7 +129,8 @@ type peopleListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (peopleListCommand) Help() string {
-	return `List the people with their roles:
+	return `List the people with their roles, the numbers of their sessions and tokens, and
+when these were used last:
 
     agent people list`
 }
@@ -139,13 +144,13 @@ func (c *peopleListCommand) Run(ctx context.Context, p *program) error {
 		}
 		now := time.Now()
 		pg.table(func(row func(...any)) {
-			row("NAME", "ROLE", "PASSWORD", "CREATED")
+			row("NAME", "ROLE", "PASSWORD", "CREATED", "SESSIONS", "TOKENS", "USED")
 			for _, person := range all.People {
 				password := "not set"
 				if person.Password {
 					password = "set"
 				}
-				row(person.Name, person.Role, password, ago(person.Created, now))
+				row(person.Name, person.Role, password, ago(person.Created, now), person.Sessions, person.Tokens, lastUse(person.Used, now))
 			}
 		})
 	})

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
-	"unicode"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/wire"
@@ -36,9 +34,9 @@ func (t *Tokens) List(ctx context.Context, _ wire.None) (wire.Tokens, error) {
 
 // Add creates a token. Its secret is in this answer only.
 func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToken, error) {
-	name := strings.TrimSpace(in.Body.Name)
-	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "a name has letters in it, on one line")}}
+	name, err := access.TokenName(in.Body.Name)
+	if err != nil {
+		return wire.NewToken{}, &Error{KindInvalid, "the token is wrong, none was made", []FieldError{fieldf("body.name", "%v", err)}}
 	}
 	token, secret, err := t.TokenStore.Create(ctx, name, in.Body.Scopes, t.Now())
 	if errors.Is(err, storage.ErrTooMany) {
@@ -79,7 +77,14 @@ func (p *People) List(ctx context.Context, _ wire.None) (wire.People, error) {
 	if err != nil {
 		return wire.People{}, err
 	}
-	return wire.People{People: convert(all, func(o storage.Person) wire.Person { return personOf(o, "") })}, nil
+	uses, err := p.Access.Uses(ctx, all)
+	if err != nil {
+		return wire.People{}, err
+	}
+	return wire.People{People: convert(all, func(o storage.Person) wire.ListedPerson {
+		use := uses[o.ID]
+		return wire.ListedPerson{Person: personOf(o, ""), Sessions: use.Sessions, Tokens: use.Tokens, Used: use.Used}
+	})}, nil
 }
 
 // Add adds a person.
@@ -100,7 +105,7 @@ func (p *People) Set(ctx context.Context, in wire.SetPersonRequest) (wire.Person
 	return personOf(person, secret), nil
 }
 
-// Remove removes a person with the person's sessions and marks.
+// Remove removes a person with the person's tokens, sessions and marks.
 func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) {
 	person, err := p.Access.Remove(ctx, in.Name)
 	if err != nil {

@@ -55,9 +55,17 @@ type Person struct {
 	Link string `json:"link,omitempty" doc:"Path of the page that sets the password; it works once, within a day. It is returned once and not stored."`
 }
 
+// A ListedPerson is a person with the use of the account.
+type ListedPerson struct {
+	Person
+	Sessions int       `json:"sessions" doc:"Number of sessions."`
+	Tokens   int       `json:"tokens" doc:"Number of tokens that the person made for programs."`
+	Used     time.Time `json:"used,omitzero" doc:"When a session or a token was used last, within a minute; absent: never."`
+}
+
 // People are all people, ordered by name.
 type People struct {
-	People []Person `json:"people"`
+	People []ListedPerson `json:"people"`
 }
 
 // A NewPerson describes a person to add.
@@ -99,5 +107,5 @@ var (
 		Summary: "Change the role or the password of a person", Description: "It takes effect everywhere within ten seconds. The last owner stays an owner.",
 		Errors: []int{400, 404, 409, 422, 503}, NoStore: true}
 	RemovePerson = Operation[ByName, None]{ID: "remove-person", Method: "DELETE", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
-		Summary: "Remove a person with the person's sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
+		Summary: "Remove a person with the person's tokens, sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
 )

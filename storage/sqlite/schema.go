@@ -117,6 +117,17 @@ const addedTables = `
 		used      INTEGER NOT NULL,
 		expires   INTEGER NOT NULL,
 		PRIMARY KEY (person, hash)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE IF NOT EXISTS person_tokens (
+		person  TEXT NOT NULL, -- id of the person
+		hash    TEXT NOT NULL,
+		name    TEXT NOT NULL,
+		scopes  TEXT,          -- JSON, or NULL if there are none
+		created INTEGER NOT NULL,
+		used    INTEGER,       -- NULL: never
+		expires INTEGER,       -- NULL: never
+		PRIMARY KEY (person, hash)
 	) STRICT, WITHOUT ROWID`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.

@@ -364,3 +364,60 @@ func manySessions(c storeTest) {
 	}
 	wantSessions(c, "bob", aSession("bob", "a", day))
 }
+
+// aPersonToken returns a token of a person that was created at a time.
+func aPersonToken(person, hash string, created time.Time) storage.PersonToken {
+	return storage.PersonToken{Person: person, Hash: hash, Name: "<phone> & телефон", Scopes: []string{"search", "read"}, Created: created, Expires: created.Add(time.Hour)}
+}
+
+func addPersonToken(c storeTest, t storage.PersonToken) {
+	c.Helper()
+	if err := storage.PersonTokens(c.Store).Add(c.Context(), t); err != nil {
+		c.Fatalf("add token: %v", err)
+	}
+}
+
+func tokensByPerson(c storeTest) {
+	tokens, ctx := storage.PersonTokens(c.Store), c.Context()
+	late, early := aPersonToken("ann", "a", day.Add(time.Second)), aPersonToken("ann", "b", day)
+	bare := storage.PersonToken{Person: "bob", Hash: "a", Name: "bare", Created: day}
+	for _, t := range []storage.PersonToken{late, early, bare} {
+		addPersonToken(c, t)
+	}
+	late.Used = day.Add(time.Hour)
+	for _, at := range []time.Time{late.Used, day} { // the second use is reported late
+		if err := tokens.Use(ctx, "ann", "a", at); err != nil {
+			c.Fatalf("use token: %v", err)
+		}
+	}
+	if err := tokens.Use(ctx, "ann", "removed", day); err != nil {
+		c.Errorf("use a removed token: %v", err)
+	}
+	got, err := tokens.List(ctx, "ann")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the tokens of ann", got, []storage.PersonToken{early, late})
+	read, err := tokens.Read(ctx, "bob", "a")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the token of bob", read, bare)
+	if all, err := tokens.All(ctx); err != nil || len(all) != 3 {
+		c.Errorf("got %d tokens, %v; want 3", len(all), err)
+	}
+	if err := tokens.Remove(ctx, "ann", "a"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantError("remove it again", tokens.Remove(ctx, "ann", "a"), storage.ErrNotFound)
+	_, err = tokens.Read(ctx, "ann", "a")
+	c.wantError("read a removed token", err, storage.ErrNotFound)
+}
+
+func manyTokensOfPerson(c storeTest) {
+	for i := range storage.MaxPersonTokens {
+		addPersonToken(c, aPersonToken("ann", fmt.Sprint(i), day))
+	}
+	c.wantError("add one too many", storage.PersonTokens(c.Store).Add(c.Context(), aPersonToken("ann", "more", day)), storage.ErrTooMany)
+	addPersonToken(c, aPersonToken("bob", "0", day)) // has tokens of his own
+}

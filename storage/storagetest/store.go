@@ -66,6 +66,8 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"UseSession records the last use only", usedSession},
 		{"A person has the sessions that were used last", manySessions},
 		{"AddToken enforces MaxTokens", manyTokens},
+		{"Tokens of people are stored by person", tokensByPerson},
+		{"A person has at most MaxPersonTokens", manyTokensOfPerson},
 
 		{"PutImport stores every field of an import", storedImport},
 		{"PutImport replaces an import with the same ID", replacedImport},

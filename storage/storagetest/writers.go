@@ -189,6 +189,7 @@ func cancelled(c storeTest) {
 		"ChangePerson": func() error { return changePerson(ctx, c, aPerson("late", storage.RoleOwner)) },
 		"Sessions":     func() error { _, err := storage.Sessions(c.Store).List(ctx, "late"); return err },
 		"AddSession":   func() error { return storage.Sessions(c.Store).Add(ctx, aSession("late", "a", day)) },
+		"PersonTokens": func() error { _, err := storage.PersonTokens(c.Store).All(ctx); return err },
 		"PutImport":    func() error { return storage.Imports(c.Store).Put(ctx, anImport("late", day)) },
 		"CancelImport": func() error { return storage.Imports(c.Store).Cancel(ctx, "late") },
 		"Import":       func() error { _, err := storage.Imports(c.Store).Read(ctx, "late"); return err },

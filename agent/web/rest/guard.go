@@ -86,8 +86,11 @@ var publicMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 
 // nameOf returns how an answer names a client.
 func nameOf(c access.Client) string {
-	if c.Person {
+	switch {
+	case c.Person:
 		return fmt.Sprintf("the role of %s", c.Name)
+	case c.Token != "":
+		return fmt.Sprintf("the token %q of %s", c.Token, c.Name)
 	}
 	return fmt.Sprintf("the token %q", c.Name)
 }
