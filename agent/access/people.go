@@ -41,6 +41,9 @@ func (r Role) scopes() []Scope {
 	return nil
 }
 
+// May reports whether people of the role have a scope.
+func (r Role) May(s Scope) bool { return Client{Scopes: r.scopes()}.May(s) }
+
 const (
 	sessionLifetime = 30 * 24 * time.Hour // without use
 	linkLifetime    = 24 * time.Hour

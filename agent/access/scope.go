@@ -62,6 +62,16 @@ func (c Client) May(needed Scope) bool {
 	return least >= 0 && slices.ContainsFunc(c.Scopes, func(s Scope) bool { return slices.Index(Scopes, s) >= least })
 }
 
+// Largest returns the largest scope of the client, which includes those before it; empty if there is none.
+func (c Client) Largest() (largest Scope) {
+	for _, s := range append([]Scope{Metrics}, Scopes...) {
+		if c.May(s) {
+			largest = s
+		}
+	}
+	return largest
+}
+
 // shared returns the scopes that both clients have.
 func shared(a, b Client) (both []Scope) {
 	for _, s := range Scopes {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,13 +60,7 @@ func lastUse(used, now time.Time) string {
 
 // largestScope returns the largest allowed scope; it includes all smaller scopes.
 func largestScope(scopes []access.Scope) string {
-	largest := "nothing"
-	for _, scope := range append([]access.Scope{access.Metrics}, access.Scopes...) {
-		if (access.Client{Scopes: scopes}).May(scope) {
-			largest = string(scope)
-		}
-	}
-	return largest
+	return cmp.Or(string(access.Client{Scopes: scopes}.Largest()), "nothing")
 }
 
 // A tokensAddCommand creates a token.

@@ -27,7 +27,7 @@ func TestTokens_AddListRemove(t *testing.T) {
 	id := strings.Fields(made.err)[1]
 	run("tokens remove "+id+" none").check(t, 3, id+": removed", "none: ")
 	run("search kernel --token "+secret).check(t, 1, "", "a token is required")
-	run("tokens add x --scope root").check(t, 2, "", `--scope must be one of "metrics","search","read","write","admin"`)
+	run("tokens add x --scope root").check(t, 2, "", `--scope must be one of "metrics","search","read","write","rules","admin"`)
 	run("tokens add ").check(t, 2, "", `expected "<name>"`)
 	run("tokens add x --json").check(t, 0, `"secret":"fm_`, "")
 }

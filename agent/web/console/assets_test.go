@@ -24,7 +24,7 @@ func TestAssets_AreImmutable(t *testing.T) {
 		again := httptest.NewRequest("GET", path, nil)
 		again.Header.Set("If-None-Match", r.Header.Get("ETag"))
 		w := httptest.NewRecorder()
-		Handler(s.Service).ServeHTTP(w, again)
+		asLocal(Handler(s.Service)).ServeHTTP(w, again)
 		if w.Code != http.StatusNotModified {
 			t.Errorf("%s asked again: status %d, want 304", path, w.Code)
 		}

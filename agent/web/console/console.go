@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/service"
 )
 
@@ -75,8 +77,8 @@ const (
 const eventsPath = "/events"
 
 // withHeaders sets the security headers of all responses, a timeout, and answers 405 to methods other than
-// GET, HEAD and the POST of registered forms.
-func (c *console) withHeaders(next *http.ServeMux) http.Handler {
+// GET, HEAD and the POST of registered forms. While the disk is full it rejects forms but those of the patterns in small.
+func (c *console) withHeaders(next *http.ServeMux, small ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", pagePolicy)
@@ -93,7 +95,7 @@ func (c *console) withHeaders(next *http.ServeMux) http.Handler {
 			})
 			return
 		}
-		if err := c.CheckSpace(); isForm && err != nil {
+		if err := c.CheckSpace(); isForm && err != nil && !slices.Contains(small, pattern) {
 			c.showMessage(w, r, statusOf(err), message{Heading: "The disk is full", Text: []string{sentence(err.Error())}, Links: []choice{{Label: "Newest items", URL: "/"}}})
 			return
 		}
@@ -118,8 +120,12 @@ type message struct {
 	Links   []choice
 }
 
-// showMessage responds with a message.
+// showMessage responds with a message, without menu and status for a client that may not read.
 func (c *console) showMessage(w http.ResponseWriter, r *http.Request, status int, m message) {
+	if client := access.From(r.Context()); !client.May(access.Read) {
+		write(w, templates.of(client), status, "outer-message", page{Title: m.Heading, Main: m})
+		return
+	}
 	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
 }
 

@@ -112,7 +112,7 @@ func TestPages_RejectOtherMethods(t *testing.T) {
 			}
 		}
 	}
-	server := httptest.NewServer(Handler(s.Service))
+	server := httptest.NewServer(asLocal(Handler(s.Service)))
 	defer server.Close()
 	r, err := http.Head(server.URL + "/status")
 	if err != nil {
@@ -158,7 +158,7 @@ func TestStatusCache_LimitsRequests(t *testing.T) {
 	asked := 0
 	s := newSite(t, func(d *service.Deps) { d.Mesh = countingMesh{d.Mesh, &asked} })
 	s.Mesh.Broken = errUnavailable
-	h := Handler(s.Service)
+	h := asLocal(Handler(s.Service))
 	get := func() {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	}

@@ -146,7 +146,7 @@ func TestMeshEvents_FormattedText(t *testing.T) {
 	source.Mesh.Events = make(chan subjects.Event, 1)
 	source.Mesh.Events <- subjects.Event{Kind: "agent.joined", At: noon, Text: "agent a joined"}
 	servicetest.Start(t, "events", source.Events.Run)
-	server := httptest.NewServer(Handler(source.Service))
+	server := httptest.NewServer(asLocal(Handler(source.Service)))
 	t.Cleanup(server.Close)
 	r, err := http.Get(server.URL + "/mesh/events")
 	must(t, err)

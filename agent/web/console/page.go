@@ -30,19 +30,33 @@ var templateFiles embed.FS
 
 var templates = parsed(templateFiles)
 
+// A templateSet has the templates by the largest scope of the client: pages are made without the controls that it can't use,
+// by the function may.
+type templateSet map[access.Scope]func() *template.Template
+
+// of returns the templates for a client.
+func (s templateSet) of(c access.Client) *template.Template { return s[c.Largest()]() }
+
 // parsed returns the templates of folders named templates. It panics if one can't be parsed: they are embedded.
-func parsed(folders ...fs.FS) *template.Template {
+func parsed(folders ...fs.FS) templateSet {
 	all := template.New("").Funcs(template.FuncMap{
 		"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
 		"style": func() string { return sheet.Path }, "script": scriptPath,
 		"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
 		"lightTheme": func() string { return offline.LightTheme }, "darkTheme": func() string { return offline.DarkTheme },
-		"menu": func() []choice { return menu },
+		"menu": func() []choice { return menu }, "may": access.Client{}.May,
 	})
 	for _, folder := range folders {
 		template.Must(all.ParseFS(folder, "templates/*.html"))
 	}
-	return all
+	set := templateSet{}
+	for _, largest := range append([]access.Scope{"", access.Metrics}, access.Scopes...) {
+		client := access.Client{Scopes: []access.Scope{largest}}
+		set[largest] = sync.OnceValue(func() *template.Template {
+			return template.Must(all.Clone()).Funcs(template.FuncMap{"may": client.May})
+		})
+	}
+	return set
 }
 
 // menu are the links of the main menu, in order.
@@ -91,7 +105,8 @@ const partHeader = "Feedmesh-Part"
 // render writes a page, or the requested part of it. The page is buffered, so that a template error does not
 // leave a truncated response.
 func (c *console) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	if client := access.From(r.Context()); client.Person {
+	client := access.From(r.Context())
+	if client.Person {
 		p.Person, p.Logout = client.Name, client.Session != ""
 	}
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
@@ -100,7 +115,7 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	} else if status, err := c.status(r.Context()); err == nil {
 		p.Foot = newFooter(status)
 	}
-	write(w, templates, status, name, p)
+	write(w, templates.of(client), status, name, p)
 }
 
 // write sends a page.
@@ -119,28 +134,51 @@ func write(w http.ResponseWriter, from *template.Template, status int, name stri
 // A Layout renders pages of other packages as the console renders its own.
 type Layout struct {
 	console   *console
-	templates *template.Template
+	templates templateSet
 }
 
 // NewLayout returns a layout with further templates, which may use those of the console: top and bottom, and outer-top
 // and outer-bottom for pages without menu and status. It panics if a template can't be parsed.
-func NewLayout(s *service.Service, files fs.FS) *Layout {
-	return &Layout{&console{Service: s}, parsed(templateFiles, files)}
+func NewLayout(s *service.Service, files ...fs.FS) *Layout {
+	set := templates
+	if len(files) > 0 {
+		set = parsed(append([]fs.FS{templateFiles}, files...)...)
+	}
+	return &Layout{&console{Service: s}, set}
 }
 
-// Handler returns the handler of pages with headers and timeouts as those of the console.
-func (l *Layout) Handler(pages *http.ServeMux) http.Handler { return l.console.withHeaders(pages) }
+// Handler returns the handler of pages with headers and timeouts as those of the console. small are the patterns of forms that
+// store less than a kilobyte, or remove something: they are tried while the disk is full too.
+func (l *Layout) Handler(pages *http.ServeMux, small ...string) http.Handler {
+	return l.console.withHeaders(pages, small...)
+}
 
-// Render writes a page with the status of the mesh for a person who is logged in, and without for others.
+// Message writes a page with sentences only, for a client that may be unknown.
+func (l *Layout) Message(w http.ResponseWriter, r *http.Request, status int, heading string, text ...string) {
+	w.Header().Set("Content-Security-Policy", pagePolicy)
+	m := message{Heading: heading}
+	for _, t := range text {
+		m.Text = append(m.Text, sentence(t))
+	}
+	if access.From(r.Context()).May(access.Read) {
+		m.Links = []choice{{Label: "Newest items", URL: "/"}}
+	}
+	l.console.showMessage(w, r, status, m)
+}
+
+// Render writes a page with the status of the mesh for clients that may read it, and without for others.
 func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name, title string, main any) {
 	p := page{Title: title, Main: main}
-	if client := access.From(r.Context()); client.Person {
+	client := access.From(r.Context())
+	if client.Person {
 		p.Person, p.Logout = client.Name, client.Session != ""
+	}
+	if client.May(access.Read) {
 		if status, err := l.console.status(r.Context()); err == nil {
 			p.Foot = newFooter(status)
 		}
 	}
-	write(w, l.templates, status, name, p)
+	write(w, l.templates.of(client), status, name, p)
 }
 
 // ShowUnavailable responds with 503: the service named by what, such as "The store", failed.
@@ -306,7 +344,7 @@ func Unavailable(reason string, next http.Handler) http.Handler {
 		}
 		var b bytes.Buffer
 		m := message{Heading: "Not available yet", Text: []string{reason + ".", "No data is lost. This page loads itself again every five seconds."}}
-		if err := templates.ExecuteTemplate(&b, "unavailable", m); err != nil {
+		if err := templates.of(access.Client{}).ExecuteTemplate(&b, "unavailable", m); err != nil {
 			next.ServeHTTP(w, r)
 			return
 		}

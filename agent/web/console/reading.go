@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/web/console/offline"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
@@ -393,7 +394,7 @@ func (c readingPages) shell() offline.Shell {
 // rendered executes a template.
 func rendered(name string, data any) (string, error) {
 	var b strings.Builder
-	err := templates.ExecuteTemplate(&b, name, data)
+	err := templates.of(access.Client{}).ExecuteTemplate(&b, name, data)
 	return b.String(), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/service"
 	"feedmesh/agent/service/servicetest"
 	"feedmesh/storage"
@@ -73,8 +74,15 @@ func hung(t *testing.T) *site {
 // answer returns the response to a request, from a handler without a cached status.
 func (s *site) answer(r *http.Request) *http.Response {
 	w := httptest.NewRecorder()
-	Handler(s.Service).ServeHTTP(w, r)
+	asLocal(Handler(s.Service)).ServeHTTP(w, r)
 	return w.Result()
+}
+
+// asLocal returns a handler of requests of this machine, as package rest passes them on.
+func asLocal(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Local())))
+	})
 }
 
 func serve(s *site, method, target string) *http.Response {

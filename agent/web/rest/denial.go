@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,6 +22,7 @@ type denial struct {
 	status int
 	detail string
 	header http.Header
+	text   string // sentences for a page, in place of detail; may be empty
 }
 
 func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -30,10 +33,49 @@ func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(huma.ErrorModel{Title: http.StatusText(d.status), Status: d.status, Detail: d.detail})
 }
 
+// headings are the headings of pages by the status of a denial.
+var headings = map[int]string{
+	http.StatusUnauthorized: "A token is required", http.StatusForbidden: "Not allowed", http.StatusTooManyRequests: "Too many requests",
+	http.StatusServiceUnavailable: "Not available",
+}
+
+// deny rejects a request of a client: with a page if a browser requested one of the console, or sent a form, else with JSON.
+func (g *guard) deny(w http.ResponseWriter, r *http.Request, pattern string, c access.Client, d *denial) {
+	heading, is := headings[d.status]
+	if len(g.scopes) == 0 || !is || !g.isPage(pattern) || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		d.ServeHTTP(w, r)
+		return
+	}
+	maps.Copy(w.Header(), d.header)
+	w.Header().Set("Cache-Control", "no-store")
+	g.server.pages.Message(w, r.WithContext(access.With(r.Context(), c)), d.status, heading, cmp.Or(d.text, d.detail))
+}
+
+// actions are what each scope allows beside the scopes before it, as pages name it.
+var actions = map[access.Scope]string{
+	access.Search: "search", access.Read: "read feeds and items", access.Write: "change feeds, items and stories", access.Rules: "change rules",
+	access.Admin: "manage people, tokens and the mesh",
+}
+
+// lacks rejects a client that lacks a scope.
+func lacks(c access.Client, needed access.Scope) *denial {
+	d := &denial{status: http.StatusForbidden, detail: fmt.Sprintf("%s lacks the scope %s", nameOf(c), needed)}
+	if action := actions[needed]; c.Person && action != "" {
+		var able []string
+		for _, role := range access.Roles {
+			if role.May(needed) {
+				able = append(able, string(role))
+			}
+		}
+		d.text = fmt.Sprintf("Your role %s can't %s; an %s can. Owners change roles on the page People", c.Role, action, strings.Join(able, " or an "))
+	}
+	return d
+}
+
 func deny(status int, why string) http.Handler { return &denial{status: status, detail: why} }
 
 // otherSite rejects a request of another site's page.
-var otherSite = deny(http.StatusForbidden, "the request comes from a page of another site")
+var otherSite = &denial{status: http.StatusForbidden, detail: "the request comes from a page of another site"}
 
 // scriptHeaders are headers of requests that the console's scripts and its service worker send.
 var scriptHeaders = []string{"Feedmesh-Part", "Service-Worker-Navigation-Preload"}

@@ -25,9 +25,14 @@ type guard struct {
 
 // guarded returns the mux behind a guard. scopes are the scopes of its operations.
 func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) http.Handler {
+	g := &guard{server: s, mux: mux, scopes: scopes}
 	cross := http.NewCrossOriginProtection()
-	cross.SetDenyHandler(otherSite)
-	return &guard{server: s, mux: mux, scopes: scopes, next: cross.Handler(compressed(idempotent(s.Idempotency, withETag(mux))))}
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		g.deny(w, r, pattern, access.Client{}, otherSite)
+	}))
+	g.next = cross.Handler(compressed(idempotent(s.Idempotency, withETag(mux))))
+	return g
 }
 
 // Paths that need no token: the liveness check, and the login of readers, whose password is a token.
@@ -46,14 +51,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r, err := g.server.TrustedProxies.Resolve(r)
 	if err != nil {
-		untrusted(err).ServeHTTP(w, r)
+		g.deny(w, r, pattern, access.Client{}, untrusted(err))
 		return
 	}
 	if g.allowOrigin(w, r, pattern) {
 		return
 	}
 	if g.server.isOpen() && header.Get("Access-Control-Allow-Origin") == "" && isCrossSite(r) {
-		otherSite.ServeHTTP(w, r)
+		g.deny(w, r, pattern, access.Client{}, otherSite)
 		return
 	}
 	readerLogin := r.URL.Path == loginPath && pathOf(pattern) != "/" // otherwise the console's pages serve the path
@@ -71,10 +76,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if denied == nil && !client.May(needed) {
-		denied = &denial{status: http.StatusForbidden, detail: fmt.Sprintf("%s lacks the scope %s", nameOf(client), needed)}
+		denied = lacks(client, needed)
 	}
 	if denied != nil {
-		denied.ServeHTTP(w, r)
+		g.deny(w, r, pattern, client, denied)
 		return
 	}
 	boundBody(w, r, pattern)
@@ -198,7 +203,8 @@ const personLoginPath = "/login"
 
 // unreadable rejects a request while the store can't be read.
 func unreadable(err error) *denial {
-	return &denial{status: http.StatusServiceUnavailable, detail: "the tokens and people can't be read: " + err.Error()}
+	return &denial{status: http.StatusServiceUnavailable, detail: "the tokens and people can't be read: " + err.Error(),
+		text: "The store cannot be reached at the moment. Retry in a minute"}
 }
 
 // checkToken returns the client of a secret.

@@ -11,6 +11,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/console"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/web/reference"
 )
@@ -39,6 +40,7 @@ type Server struct {
 	Options
 
 	requestLimiter *access.Limiter // by client
+	pages          *console.Layout
 }
 
 // New returns a server of a service.
@@ -46,6 +48,7 @@ func New(s *service.Service, o Options) *Server {
 	return &Server{
 		Service: s, Options: o,
 		requestLimiter: access.NewLimiter(float64(o.RequestsPerClient), burst*o.RequestsPerClient),
+		pages:          console.NewLayout(s),
 	}
 }
 
