@@ -46,6 +46,8 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"spam", "/spam"},
 		{"mesh", "/mesh"},
 		{"statistics", "/statistics"},
+		{"people", "/people"},
+		{"tokens", "/tokens"},
 		{"help", "/help"},
 		{"reference", "/docs/api"},
 		{"widget", "/widget"},

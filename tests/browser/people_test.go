@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
@@ -63,6 +64,17 @@ func TestPeople_LogInReadAndLogOut(t *testing.T) {
 	b.until("the first password logs in", contains(".person", "ann"))
 	b.visit("/account")
 	judge("account")
+	b.visit("/people")
+	judge("people")
+	b.do(chromedp.SendKeys(".credentials input[name=name]", "cleo"))
+	b.click(".credentials button")
+	b.until("the link of a new person is shown", `document.querySelector("#secret")?.value.includes("/login/first?link=fm_") && `+contains("tbody", "cleo"))
+	judge("people-link")
+	b.visit("/tokens")
+	b.do(chromedp.SendKeys(".credentials input[name=name]", "site"))
+	b.click(".credentials button")
+	b.until("the token is shown", `document.querySelector("#secret")?.value.startsWith("fm_") && `+contains("tbody", "site"))
+	judge("tokens")
 	b.visit("/read")
 	b.until("items are listed", `document.querySelectorAll("#rows li.unread").length > 3`)
 	b.types("js")
@@ -80,4 +92,20 @@ func TestPeople_LogInReadAndLogOut(t *testing.T) {
 	if starred := evaluate[int](b, `document.querySelectorAll("#rows li").length`); starred != 0 {
 		t.Errorf("bob sees %d starred items, want none", starred)
 	}
+
+	b.withoutScripts()
+	b.visit("/account/tokens")
+	b.do(chromedp.SendKeys(".credentials input[name=name]", "phone"))
+	b.click(".credentials button")
+	b.until("the token of bob is shown", `document.querySelector("#secret")?.value.startsWith("fm_") && `+contains(".sessions", "phone"))
+	judge("own-tokens")
+	b.click(".sessions button")
+	b.until("the token is removed", contains("main", "No tokens yet."))
+	b.visit("/feeds")
+	if has := evaluate[bool](b, `document.querySelector("main form[method=post]") !== null`); has {
+		t.Error("a reader sees forms that change feeds")
+	}
+	b.visitRefused("/people", http.StatusForbidden)
+	b.until("the page states why bob may not see it", contains("main", "Your role reader can't manage people, tokens and the mesh; an owner can."))
+	judge("denied")
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"feedmesh/agent/access"
@@ -29,6 +30,13 @@ const (
 
 // maxForm bounds a form in bytes.
 const maxForm = 16 << 10
+
+// smallForms store a session of less than a kilobyte, or remove something: people can log in, and end what they have to, while
+// the disk has too little space for other changes. If it has none, they fail, and [pages.problem] states why.
+var smallForms = []string{
+	"POST " + LoginPath, "POST " + service.LinkPath, "POST /logout", "POST " + accountPath + "/password", "POST " + accountPath + "/end",
+	"POST " + ownTokensPath + "/remove", "POST " + peoplePath + "/remove", "POST " + tokensPath + "/remove",
+}
 
 type pages struct {
 	*service.Service
@@ -51,7 +59,9 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(accountPath, func(w http.ResponseWriter, r *http.Request) { p.showAccount(w, r, http.StatusOK, "") })
 	mux.HandleFunc("POST "+accountPath+"/password", p.changePassword)
 	mux.HandleFunc("POST "+accountPath+"/end", p.end)
-	return p.Handler(mux)
+	p.tokenRoutes(mux)
+	p.ownerRoutes(mux)
+	return p.Handler(mux, smallForms...)
 }
 
 // localPath returns a path of this server from a form, "/" for anything that browsers could take for another server's.
@@ -82,6 +92,9 @@ func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence 
 		return http.StatusServiceUnavailable, "Too many logins are in progress. Retry in a few seconds."
 	}
 	p.Log.Error("login failed", "err", err)
+	if errors.Is(err, syscall.ENOSPC) || p.CheckSpace() != nil {
+		return http.StatusInsufficientStorage, "The disk of the server is full: sessions and passwords can't be stored. Free some space on it, then retry."
+	}
 	return http.StatusServiceUnavailable, "The store cannot be reached at the moment. Retry in a minute."
 }
 

@@ -107,7 +107,7 @@ func TestScopes_Pages(t *testing.T) {
 		method, path string
 		needed       access.Scope
 	}{
-		{"GET", "/", access.Read}, {"GET", "/items/x", access.Read}, {"HEAD", "/rules", access.Read}, {"GET", "/mesh", access.Read}, {"GET", "/tokens", access.Read},
+		{"GET", "/", access.Read}, {"GET", "/items/x", access.Read}, {"HEAD", "/rules", access.Read}, {"GET", "/mesh", access.Read}, {"GET", "/tokens", access.Admin}, {"GET", "/people", access.Admin}, {"POST", "/people/add", access.Admin}, {"POST", "/tokens/remove", access.Admin},
 		{"POST", "/feeds", access.Write}, {"POST", "/items/x/spam", access.Write}, {"POST", "/stories/x/split", access.Write}, {"DELETE", "/feeds/x", access.Write},
 		{"POST", "/rules/classify", access.Rules}, {"POST", "/mesh/quarantine/3/replay", access.Admin},
 		{"POST", "/%72ules/classify", access.Rules}, {"POST", "/rules", access.Rules}, {"POST", "/mesh", access.Admin},

@@ -1,14 +1,20 @@
 package rest
 
 import (
+	"fmt"
+	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web"
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 )
 
 const password = "correct horse battery"
@@ -195,6 +201,192 @@ func TestPeople_MarksAreTheirOwn(t *testing.T) {
 	}
 	if a := w.form(t, "/accounts/ClientLogin", url.Values{"Email": {"bob"}, "Passwd": {"wrong password"}}); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("got %d, want 401", a.StatusCode)
+	}
+}
+
+// made returns the secret or the link that a page shows once.
+func (a answer) made(t *testing.T) string {
+	t.Helper()
+	_, rest, is := strings.Cut(a.body, `id="secret" class="secret" type="text" value="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	if a.StatusCode != 200 || !is || a.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("got %d %s, want a secret that nothing on the way keeps", a.StatusCode, a.body)
+	}
+	return html.UnescapeString(value)
+}
+
+func TestPeople_TokensActForThePerson(t *testing.T) {
+	t.Parallel()
+	w := withPeople(t)
+	cid, bob := w.login(t, "cid"), w.login(t, "bob")
+	add := func(name, scope string) answer {
+		return w.form(t, "/account/tokens", url.Values{"name": {name}, "scope": {scope}, "days": {"30"}}, "Cookie", cid)
+	}
+	for status, a := range map[int]answer{http.StatusForbidden: add("phone", "write"), http.StatusUnprocessableEntity: add(" ", "read")} {
+		if a.StatusCode != status || !strings.Contains(a.body, `role="alert"`) {
+			t.Errorf("got %d %s, want %d", a.StatusCode, a.body, status)
+		}
+	}
+	secret := add("<phone>", "read").made(t)
+	bearer := []string{"Authorization", "Bearer " + secret}
+	if a := w.request(t, "POST", "/api/reading/marks", `{"ids":["`+w.item+`"],"starred":true}`, bearer...); a.StatusCode != http.StatusNoContent {
+		t.Fatalf("got %d %s, want 204", a.StatusCode, a.body)
+	}
+	if a := w.request(t, "GET", "/api/reading?show=starred", "", "Cookie", cid); !strings.Contains(a.body, w.item) {
+		t.Errorf("got %s, want the star of the program", a.body)
+	}
+	w.request(t, "POST", "/api/feeds/"+w.feed+"/refresh", "", bearer...).isProblem(t, http.StatusForbidden, `the token "<phone>" of cid lacks the scope write`)
+	if a := w.form(t, "/account/tokens", url.Values{"name": {"more"}, "scope": {"read"}}, bearer...); a.StatusCode != http.StatusConflict {
+		t.Errorf("a token makes another: got %d", a.StatusCode)
+	}
+	reader := w.form(t, "/accounts/ClientLogin", url.Values{"Email": {"cid"}, "Passwd": {secret}})
+	_, auth, _ := strings.Cut(strings.TrimSpace(reader.body), "Auth=")
+	if a := w.request(t, "GET", "/reader/api/0/user-info", "", "Authorization", "GoogleLogin auth="+auth); reader.StatusCode != 200 || !strings.Contains(a.body, `"userName":"cid"`) {
+		t.Errorf("login of a reader: got %d %s, then %s", reader.StatusCode, reader.body, a.body)
+	}
+	page := w.request(t, "GET", "/account/tokens", "", "Cookie", cid)
+	if !strings.Contains(page.body, "&lt;phone&gt;") || strings.Contains(page.body, secret) {
+		t.Errorf("got %s, want the token without its secret", page.body)
+	}
+	remove := url.Values{"token": {access.Hash(secret)}}
+	w.form(t, "/account/tokens/remove", remove, "Cookie", bob) // not his
+	if a := w.request(t, "GET", "/api/feeds", "", bearer...); a.StatusCode != 200 {
+		t.Errorf("a person removes the token of another: got %d", a.StatusCode)
+	}
+	w.form(t, "/account/tokens/remove", remove, "Cookie", cid)
+	w.request(t, "GET", "/api/feeds", "", bearer...).isProblem(t, http.StatusUnauthorized, "a token is required")
+}
+
+func TestPeople_OwnersManagePeopleAndTokens(t *testing.T) {
+	t.Parallel()
+	w := withPeople(t)
+	ann := w.login(t, "ann")
+	link := w.form(t, "/people", url.Values{"name": {"Dan"}, "role": {"editor"}}, "Cookie", ann).made(t)
+	if path, is := strings.CutPrefix(link, w.URL); !is || w.request(t, "GET", path, "").StatusCode != 200 {
+		t.Errorf("got the link %s, want one of %s that is valid", link, w.URL)
+	}
+	if again := w.form(t, "/people/link", url.Values{"name": {"dan"}}, "Cookie", ann).made(t); again == link {
+		t.Error("a new link is the old one")
+	}
+	for _, c := range []struct {
+		path   string
+		fields url.Values
+		status int
+		text   string
+	}{
+		{"/people", url.Values{"name": {"dan"}, "role": {"reader"}}, http.StatusConflict, "there is a person of this name already"},
+		{"/people", url.Values{"name": {"a b"}, "role": {"reader"}}, http.StatusUnprocessableEntity, "without spaces"},
+		{"/people/role", url.Values{"name": {"ann"}, "role": {"reader"}}, http.StatusConflict, "make another person an owner first"},
+		{"/people/role", url.Values{"name": {"none"}, "role": {"reader"}}, http.StatusNotFound, "has been removed"},
+		{"/people/role", url.Values{"name": {"dan"}, "role": {"root"}}, http.StatusSeeOther, ""},
+		{"/people/role", url.Values{"name": {"dan"}, "role": {"reader"}}, http.StatusSeeOther, ""},
+		{"/people/remove", url.Values{"name": {"bob"}}, http.StatusSeeOther, ""},
+		{"/tokens", url.Values{"name": {""}, "scope": {"read"}}, http.StatusUnprocessableEntity, "the token is wrong"},
+		{"/tokens/remove", url.Values{"token": {"none"}}, http.StatusNotFound, "has been removed"},
+	} {
+		if a := w.form(t, c.path, c.fields, "Cookie", ann); a.StatusCode != c.status || !strings.Contains(a.body, c.text) {
+			t.Errorf("%s %v: got %d %s, want %d with %q", c.path, c.fields, a.StatusCode, a.body, c.status, c.text)
+		}
+	}
+	page := w.request(t, "GET", "/people", "", "Cookie", ann)
+	for name, want := range map[string]bool{"ann": true, "bob": false, "cid": true, "dan": true} {
+		if strings.Contains(page.body, `value="`+name+`"`) != want {
+			t.Errorf("%s is listed: %v", name, !want)
+		}
+	}
+	people := answerAs[wire.People](t, w.request(t, "GET", "/api/people", "", "Cookie", ann)).People
+	if len(people) != 3 || people[0].Sessions != 1 || people[0].Used.IsZero() || people[2].Role != access.Reader || people[2].Sessions != 0 {
+		t.Errorf("got %+v, want the numbers of sessions, and dan as reader", people)
+	}
+	secret := w.form(t, "/tokens", url.Values{"name": {"site"}, "scope": {"search"}}, "Cookie", ann).made(t)
+	if a := w.request(t, "GET", "/api/search", "", "Authorization", "Bearer "+secret); a.StatusCode != 200 {
+		t.Errorf("with the token: got %d %s", a.StatusCode, a.body)
+	}
+	made := answerAs[wire.Tokens](t, w.request(t, "GET", "/api/tokens", "", "Cookie", ann)).Tokens
+	if len(made) != 1 || !strings.Contains(w.request(t, "GET", "/tokens", "", "Cookie", ann).body, made[0].ID) {
+		t.Fatalf("got %+v, want the token, also on the page", made)
+	}
+	w.form(t, "/tokens/remove", url.Values{"token": {made[0].ID}}, "Cookie", ann)
+	w.request(t, "GET", "/api/search", "", "Authorization", "Bearer "+secret).isProblem(t, http.StatusUnauthorized, "")
+}
+
+// Browsers get pages, programs get JSON.
+func TestGuard_DenialsAsPages(t *testing.T) {
+	t.Parallel()
+	w := withPeople(t)
+	cid, text := w.login(t, "cid"), []string{"Accept", "text/html,*/*;q=0.8"}
+	for _, c := range []struct {
+		method, path string
+		status       int
+		text         string
+	}{
+		{"GET", "/people", http.StatusForbidden, "Your role reader can&#39;t manage people, tokens and the mesh; an owner can."},
+		{"POST", "/feeds", http.StatusForbidden, "Your role reader can&#39;t change feeds, items and stories; an owner or an editor can."},
+		{"POST", "/rules/classify", http.StatusForbidden, "Your role reader can&#39;t change rules; an owner or an editor can."},
+	} {
+		a := w.request(t, c.method, c.path, "", append(text, "Cookie", cid)...)
+		if a.StatusCode != c.status || !strings.Contains(a.body, c.text) || !strings.Contains(a.body, `aria-label="Main"`) || a.Header.Get("Cache-Control") != "no-store" ||
+			!strings.Contains(a.Header.Get("Content-Security-Policy"), "style-src 'self'") {
+			t.Errorf("%s %s: got %d %v %s, want a page with %q", c.method, c.path, a.StatusCode, a.Header, a.body, c.text)
+		}
+		w.request(t, c.method, c.path, "", "Cookie", cid).isProblem(t, c.status, "the role of cid lacks the scope")
+	}
+	w.request(t, "POST", "/api/reindex", "", append(text, "Cookie", cid)...).isProblem(t, http.StatusForbidden, "lacks the scope")
+	foreign := w.form(t, "/logout", nil, append(text, "Cookie", cid, "Origin", "https://evil.example")...)
+	if foreign.StatusCode != http.StatusForbidden || !strings.Contains(foreign.body, "<p>The request comes from a page of another site.</p>") {
+		t.Errorf("got %d %s", foreign.StatusCode, foreign.body)
+	}
+
+	w = newTestbed(t, withOwner, func(d *setup) { d.Store = awayTokens{d.Store} })
+	if a := w.request(t, "GET", "/", "", text...); a.StatusCode != http.StatusUnauthorized || a.Header.Get("Www-Authenticate") == "" || !strings.Contains(a.body, "<h1>A token is required</h1>") || strings.Contains(a.body, `aria-label="Main"`) {
+		t.Errorf("without a token: got %d %v %s, want a page without menu and status", a.StatusCode, a.Header, a.body)
+	}
+	if a := w.request(t, "GET", "/", "", append(text, "Authorization", "Bearer fm_x")...); a.StatusCode != http.StatusServiceUnavailable || !strings.Contains(a.body, "Retry in a minute.") {
+		t.Errorf("without the store: got %d %s", a.StatusCode, a.body)
+	}
+	for i := range access.WrongTokens + 1 {
+		a := w.request(t, "GET", "/", "", append(text, "Authorization", fmt.Sprint("Bearer guess", i))...)
+		if i == access.WrongTokens && (a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || !strings.Contains(a.body, "<h1>Too many requests</h1>")) {
+			t.Errorf("too many guesses: got %d %v %s", a.StatusCode, a.Header, a.body)
+		}
+	}
+}
+
+var forms = regexp.MustCompile(`<form[^>]*method="post"[^>]*>`)
+
+// The pages that a person sees contain no form that the person may not send.
+func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
+	t.Parallel()
+	w := withPeople(t)
+	if err := storage.SavedSearches(w.Store).Put(t.Context(), storage.SavedSearch{Name: "a", Title: "A", Query: "q=a"}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w.server.Handler(web.Mounts(w.Service, w.server.Login)))
+	defer server.Close()
+	w.Server.URL = server.URL
+	seen := map[string]int{}
+	for name, may := range map[string]func(access.Scope) bool{"ann": access.Owner.May, "bob": access.Editor.May, "cid": access.Reader.May} {
+		cookie := w.login(t, name)
+		for _, path := range []string{
+			"/", "/?q=released", "/read?show=all", "/read?show=all&open=" + w.item, "/items/" + w.item, "/stories", "/feeds", "/feeds/" + w.feed, "/imports",
+			"/rules", "/rules/classify", "/spam", "/mesh", "/searches", "/statistics", "/help", "/account", "/account/tokens",
+		} {
+			a := w.request(t, "GET", path, "", "Cookie", cookie)
+			if a.StatusCode != 200 {
+				t.Errorf("%s as %s: got %d", path, name, a.StatusCode)
+			}
+			for _, form := range forms.FindAllString(a.body, -1) {
+				_, action, _ := strings.Cut(form, `action="`)
+				action, _, _ = strings.Cut(action, `"`)
+				needed := (&guard{}).requiredScope(httptest.NewRequest("POST", action, nil), "/")
+				if seen[name]++; !may(needed) {
+					t.Errorf("%s as %s has %s", path, name, form)
+				}
+			}
+		}
+	}
+	if seen["ann"] <= seen["bob"] || seen["bob"] <= seen["cid"] {
+		t.Errorf("got %v forms, want the most for the owner", seen)
 	}
 }
 

@@ -30,6 +30,9 @@ var prefixScopes = []struct {
 // formScopes are the scopes that forms of pages require, by path prefix. Others require write.
 var formScopes = map[string]access.Scope{"/rules": access.Rules, "/mesh": access.Admin}
 
+// ownerPages are the path prefixes of pages that require admin.
+var ownerPages = []string{"/people", "/tokens"}
+
 // readerPages are the path prefixes of pages whose forms change only what belongs to the client.
 var readerPages = []string{"/read/", "/account/", "/logout"}
 
@@ -55,6 +58,11 @@ func (g *guard) requiredScope(r *http.Request, pattern string) access.Scope {
 	for _, b := range prefixScopes {
 		if strings.HasPrefix(path, b.path) {
 			return b.scope
+		}
+	}
+	for _, page := range ownerPages {
+		if strings.HasPrefix(r.URL.Path, page) {
+			return access.Admin
 		}
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
