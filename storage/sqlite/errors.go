@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
@@ -20,7 +21,7 @@ func translateError(ctx context.Context, path string, err error) error {
 	switch {
 	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)):
 		return ctx.Err()
-	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.IOERR_DATA), errors.Is(err, sqlite3.IOERR_CORRUPTFS):
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.IOERR_DATA), errors.Is(err, sqlite3.IOERR_CORRUPTFS), lacksPart(err):
 		return damaged(err)
 	case errors.Is(err, sqlite3.FULL):
 		return fmt.Errorf("%w: the disk is full: %w (%w)", storage.ErrUnavailable, syscall.ENOSPC, err)
@@ -33,6 +34,12 @@ func translateError(ctx context.Context, path string, err error) error {
 			storage.ErrDamaged, err)
 	}
 	return err
+}
+
+// lacksPart reports whether a statement names a table or a column that the file lacks. The migrations created all of them,
+// so damage changed the text of the schema.
+func lacksPart(err error) bool {
+	return errors.Is(err, sqlite3.ERROR) && (strings.Contains(err.Error(), "no such column: ") || strings.Contains(err.Error(), "no such table: "))
 }
 
 // damaged adds the remedy to the cause of damage.
