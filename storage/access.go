@@ -231,7 +231,7 @@ type PersonToken struct {
 	Expires time.Time // zero: never
 }
 
-var personTokenTable = tableOf(Table{Name: "person_tokens", Keys: 2, Order: "created, hash", MaxEach: MaxPersonTokens}, func(t *PersonToken) []Column {
+var personTokenTable = tableOf(Table{Name: "person_tokens", Keys: 2, Order: "created, hash", Max: MaxPersonTokens, Per: 1}, func(t *PersonToken) []Column {
 	return []Column{
 		{Name: "person", Field: &t.Person}, {Name: "hash", Field: &t.Hash}, {Name: "name", Field: &t.Name}, {Name: "scopes", Field: &t.Scopes},
 		{Name: "created", Field: &t.Created}, {Name: "used", Field: &t.Used, Nullable: true}, {Name: "expires", Field: &t.Expires, Nullable: true},

@@ -35,7 +35,7 @@ type Marks interface {
 	// Items with equal numbers are ordered by ID.
 	NumberedItems(ctx context.Context, numbers ...int64) ([]string, error)
 
-	// DeleteMarks deletes all marks of the client.
+	// DeleteMarks deletes all marks of the client, its [Follows] and its [Visits].
 	DeleteMarks(ctx context.Context, client string) error
 }
 
@@ -67,6 +67,98 @@ type MarkedItem struct {
 type UnreadCount struct {
 	Count  int64
 	Newest time.Time // FirstSeen of the newest unread item
+}
+
+// MaxFollows is the maximum number of things that a client follows or mutes.
+const MaxFollows = 1000
+
+// The kinds of what a client follows or mutes, and their values.
+const (
+	FollowStory     = "story"     // ID
+	FollowPublisher = "publisher" // host of items, without "www."
+	FollowFeed      = "feed"      // ID
+	FollowCategory  = "category"  // name
+	FollowTopic     = "topic"     // name
+	FollowWord      = "word"      // a word or a phrase
+)
+
+// A Follow is something that a client follows or mutes.
+type Follow struct {
+	Client  string    `json:"-"`
+	Kind    string    `json:"kind"`
+	Value   string    `json:"value"`
+	Mute    bool      `json:"mute"`
+	Created time.Time `json:"created"`
+}
+
+var followTable = tableOf(Table{Name: "follows", Keys: 3, Order: "created, kind, value", Max: MaxFollows, Per: 1}, func(f *Follow) []Column {
+	return []Column{
+		{Name: "client", Field: &f.Client}, {Name: "kind", Field: &f.Kind}, {Name: "value", Field: &f.Value}, {Name: "mute", Field: &f.Mute},
+		{Name: "created", Field: &f.Created},
+	}
+})
+
+// Follows returns what the clients of a [Store] follow and mute.
+func Follows(of Records) FollowRecords { return FollowRecords{of} }
+
+// FollowRecords are what the clients of a [Store] follow and mute. [Marks.DeleteMarks] deletes those of a client.
+type FollowRecords struct{ records Records }
+
+// List returns all records of a client, ordered by Created, then kind and value.
+func (f FollowRecords) List(ctx context.Context, client string) ([]Follow, error) {
+	return listRecords[Follow](ctx, f.records, followTable, allRecords, client)
+}
+
+// Put stores a record and returns it. An earlier record of the same kind and value keeps its time. If [MaxFollows]
+// others of the client are stored, it returns [ErrTooMany].
+func (f FollowRecords) Put(ctx context.Context, follow Follow) (Follow, error) {
+	err := changeRecord(ctx, f.records, followTable, func(stored *Follow) (*Follow, error) {
+		if stored != nil {
+			follow.Created = stored.Created
+		}
+		return &follow, nil
+	}, follow.Client, follow.Kind, follow.Value)
+	return follow, err
+}
+
+// Remove deletes a record, or returns [ErrNotFound].
+func (f FollowRecords) Remove(ctx context.Context, client, kind, value string) error {
+	return removeRecord[Follow](ctx, f.records, followTable, client, kind, value)
+}
+
+// MaxVisits is the number of clients whose visits are stored. Another replaces the one whose visit is the longest ago.
+const MaxVisits = 2000
+
+// A Visit states when a client read the front page.
+type Visit struct {
+	Client string
+	Before time.Time // end of the visit before; zero: none
+	Last   time.Time // last time in this visit, accurate to about a minute
+}
+
+var visitTable = tableOf(Table{Name: "visits", Keys: 1, Order: "latest DESC, client", Keep: MaxVisits}, func(v *Visit) []Column {
+	return []Column{{Name: "client", Field: &v.Client}, {Name: "previous", Field: &v.Before, Nullable: true}, {Name: "latest", Field: &v.Last}}
+})
+
+// Visits returns the visits of the clients of a [Store].
+func Visits(of Records) VisitRecords { return VisitRecords{of} }
+
+// VisitRecords are the visits of the clients of a [Store]. [Marks.DeleteMarks] deletes those of a client.
+type VisitRecords struct{ records Records }
+
+// Read returns the visit of a client, or [ErrNotFound].
+func (v VisitRecords) Read(ctx context.Context, client string) (Visit, error) {
+	return readRecord[Visit](ctx, v.records, visitTable, client)
+}
+
+// Put stores the visit of a client, unless a later one is stored.
+func (v VisitRecords) Put(ctx context.Context, visit Visit) error {
+	return changeRecord(ctx, v.records, visitTable, func(stored *Visit) (*Visit, error) {
+		if stored != nil && !visit.Last.After(stored.Last) {
+			return stored, nil
+		}
+		return &visit, nil
+	}, visit.Client)
 }
 
 // ItemNumber returns the numeric item ID that some client protocols need: from 0 to 2^63-1, the first bits of

@@ -13,7 +13,8 @@ var ErrTooMany = errors.New("too many")
 var ErrTooLarge = errors.New("too large")
 
 // Records is the part of a [Store] that stores small tables of named records. Callers use the functions of
-// each table: [Proxies], [Tokens], [People], [Sessions], [PersonTokens], [Imports], [RuleSets], [Jobs], [SavedSearches] and [Notes].
+// each table: [Proxies], [Tokens], [People], [Sessions], [PersonTokens], [Follows], [Visits], [Imports], [RuleSets], [Jobs],
+// [SavedSearches] and [Notes].
 type Records interface {
 	// ReadRecords returns the records that match the query, in the order of the table, as pointers to the
 	// table's type.
@@ -45,12 +46,12 @@ type RecordChange struct {
 
 // A Table describes the table of one type of record. Engines derive their statements from it.
 type Table struct {
-	Name    string
-	Keys    int    // the first Keys columns identify a record
-	Order   string // columns by which records are ordered, in SQL
-	Max     int    // maximum number of records; another is rejected with [ErrTooMany]; 0: no limit
-	MaxEach int    // as Max, of records that differ only in the last key column
-	Keep    int    // a new record deletes all but the first Keep records that differ only in the last key column; 0: keeps all
+	Name  string
+	Keys  int    // the first Keys columns identify a record
+	Order string // columns by which records are ordered, in SQL
+	Max   int    // maximum number of records; another is rejected with [ErrTooMany]; 0: no limit
+	Per   int    // Max is the maximum for each value of the first Per key columns; 0: of the table
+	Keep  int    // a new record deletes all but the first Keep records that differ only in the last key column; 0: keeps all
 
 	Owned string // "table.column" of rows that are deleted with the record with that key; empty: none
 

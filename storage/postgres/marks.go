@@ -186,6 +186,8 @@ func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 		statements := &pgx.Batch{}
 		statements.Queue(`DELETE FROM marks WHERE client = $1`, clean(client)...)
 		statements.Queue(`DELETE FROM read_until WHERE client = $1`, clean(client)...)
+		statements.Queue(`DELETE FROM follows WHERE client = $1`, clean(client)...)
+		statements.Queue(`DELETE FROM visits WHERE client = $1`, clean(client)...)
 		return tx.SendBatch(ctx, statements).Close()
 	})
 }

@@ -249,16 +249,19 @@ func (s markStore) NumberedItems(ctx context.Context, numbers ...int64) ([]strin
 const (
 	deleteMarksOfClient     = `DELETE FROM marks WHERE client = ?`
 	deleteReadUntilOfClient = `DELETE FROM read_until WHERE client = ?`
+	deleteFollowsOfClient   = `DELETE FROM follows WHERE client = ?`
+	deleteVisitsOfClient    = `DELETE FROM visits WHERE client = ?`
 )
 
 // DeleteMarks implements [storage.Marks].
 func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 	return s.transaction(ctx, "delete marks", func(w *writer) error {
-		if _, err := w.exec(ctx, deleteMarksOfClient, client); err != nil {
-			return err
+		for _, statement := range []string{deleteMarksOfClient, deleteReadUntilOfClient, deleteFollowsOfClient, deleteVisitsOfClient} {
+			if _, err := w.exec(ctx, statement, client); err != nil {
+				return err
+			}
 		}
-		_, err := w.exec(ctx, deleteReadUntilOfClient, client)
-		return err
+		return nil
 	})
 }
 

@@ -128,6 +128,21 @@ const addedTables = `
 		used    INTEGER,       -- NULL: never
 		expires INTEGER,       -- NULL: never
 		PRIMARY KEY (person, hash)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE IF NOT EXISTS follows (
+		client  TEXT NOT NULL,    -- id of the person or the token
+		kind    TEXT NOT NULL,
+		value   TEXT NOT NULL,
+		mute    INTEGER NOT NULL,
+		created INTEGER NOT NULL,
+		PRIMARY KEY (client, kind, value)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE IF NOT EXISTS visits (
+		client   TEXT PRIMARY KEY,
+		previous INTEGER,
+		latest   INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.

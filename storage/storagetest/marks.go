@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -309,4 +310,85 @@ func numberedItems(c storeTest) {
 	if got, err := c.NumberedItems(c.Context()); err != nil || len(got) != 0 {
 		c.Errorf("no numbers are those of %v, %v", got, err)
 	}
+}
+
+// aFollow returns a record of a client.
+func aFollow(client, kind, value string) storage.Follow {
+	return storage.Follow{Client: client, Kind: kind, Value: value, Mute: kind == storage.FollowWord, Created: day}
+}
+
+func putFollow(c storeTest, f storage.Follow) storage.Follow {
+	c.Helper()
+	stored, err := storage.Follows(c.Store).Put(c.Context(), f)
+	if err != nil {
+		c.Fatalf("put follow: %v", err)
+	}
+	return stored
+}
+
+func wantFollows(c storeTest, client string, want ...storage.Follow) {
+	c.Helper()
+	got, err := storage.Follows(c.Store).List(c.Context(), client)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the follows", append([]storage.Follow{}, got...), append([]storage.Follow{}, want...))
+}
+
+func followsOfClients(c storeTest) {
+	topic, word, other := aFollow("ann", storage.FollowTopic, "Go"), aFollow("ann", storage.FollowWord, "биржа труда"), aFollow("bob", storage.FollowTopic, "Go")
+	topic.Created = day.Add(time.Hour)
+	for _, f := range []storage.Follow{topic, word, other} {
+		putFollow(c, f)
+	}
+	wantFollows(c, "ann", word, topic)
+	again := topic
+	again.Mute, again.Created = true, day.Add(time.Minute)
+	stored := putFollow(c, again)
+	again.Created = topic.Created
+	c.wantEqual("the changed follow", stored, again)
+	wantFollows(c, "ann", word, again)
+
+	follows := storage.Follows(c.Store)
+	if err := follows.Remove(c.Context(), "ann", storage.FollowWord, word.Value); err != nil {
+		c.Fatal(err)
+	}
+	c.wantError("remove it again", follows.Remove(c.Context(), "ann", storage.FollowWord, word.Value), storage.ErrNotFound)
+	if err := storage.Visits(c.Store).Put(c.Context(), storage.Visit{Client: "ann", Last: day}); err != nil {
+		c.Fatal(err)
+	}
+	if err := c.DeleteMarks(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	wantFollows(c, "ann")
+	wantFollows(c, "bob", other)
+	_, err := storage.Visits(c.Store).Read(c.Context(), "ann")
+	c.wantError("read the visit", err, storage.ErrNotFound)
+}
+
+func manyFollows(c storeTest) {
+	for i := range storage.MaxFollows {
+		putFollow(c, aFollow("ann", storage.FollowTopic, fmt.Sprint(i)))
+	}
+	putFollow(c, aFollow("ann", storage.FollowTopic, "7"))
+	putFollow(c, aFollow("bob", storage.FollowTopic, "one"))
+	_, err := storage.Follows(c.Store).Put(c.Context(), aFollow("ann", storage.FollowStory, "another"))
+	c.wantError("put another", err, storage.ErrTooMany)
+}
+
+func visitsOfClients(c storeTest) {
+	visits := storage.Visits(c.Store)
+	_, err := visits.Read(c.Context(), "ann")
+	c.wantError("read none", err, storage.ErrNotFound)
+	first, second := storage.Visit{Client: "ann", Last: day}, storage.Visit{Client: "ann", Before: day, Last: day.Add(time.Hour)}
+	for _, v := range []storage.Visit{first, second, first} {
+		if err := visits.Put(c.Context(), v); err != nil {
+			c.Fatal(err)
+		}
+	}
+	got, err := visits.Read(c.Context(), "ann")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the visit", got, second)
 }

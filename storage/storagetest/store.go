@@ -68,6 +68,9 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"AddToken enforces MaxTokens", manyTokens},
 		{"Tokens of people are stored by person", tokensByPerson},
 		{"A person has at most MaxPersonTokens", manyTokensOfPerson},
+		{"Follows belong to a client", followsOfClients},
+		{"Follows are limited for each client", manyFollows},
+		{"Only later visits are stored", visitsOfClients},
 
 		{"PutImport stores every field of an import", storedImport},
 		{"PutImport replaces an import with the same ID", replacedImport},

@@ -190,6 +190,14 @@ func cancelled(c storeTest) {
 		"Sessions":     func() error { _, err := storage.Sessions(c.Store).List(ctx, "late"); return err },
 		"AddSession":   func() error { return storage.Sessions(c.Store).Add(ctx, aSession("late", "a", day)) },
 		"PersonTokens": func() error { _, err := storage.PersonTokens(c.Store).All(ctx); return err },
+		"Follows":      func() error { _, err := storage.Follows(c.Store).List(ctx, "late"); return err },
+		"PutFollow": func() error {
+			_, err := storage.Follows(c.Store).Put(ctx, aFollow("late", storage.FollowTopic, "go"))
+			return err
+		},
+		"RemoveFollow": func() error { return storage.Follows(c.Store).Remove(ctx, "late", storage.FollowTopic, "go") },
+		"Visit":        func() error { _, err := storage.Visits(c.Store).Read(ctx, "late"); return err },
+		"PutVisit":     func() error { return storage.Visits(c.Store).Put(ctx, storage.Visit{Client: "late", Last: day}) },
 		"PutImport":    func() error { return storage.Imports(c.Store).Put(ctx, anImport("late", day)) },
 		"CancelImport": func() error { return storage.Imports(c.Store).Cancel(ctx, "late") },
 		"Import":       func() error { _, err := storage.Imports(c.Store).Read(ctx, "late"); return err },

@@ -65,8 +65,8 @@ func Change(ctx context.Context, tx Tx, t *storage.Table, c storage.RecordChange
 		return nil
 	}
 	added := stored == nil || !reflect.DeepEqual(before[:t.Keys], after[:t.Keys])
-	if added {
-		if err := checkRoom(ctx, tx, t, after[:t.Keys-1]); err != nil {
+	if added && t.Max > 0 {
+		if err := checkRoom(ctx, tx, t, after[:t.Per]); err != nil {
 			return err
 		}
 	}
@@ -76,25 +76,14 @@ func Change(ctx context.Context, tx Tx, t *storage.Table, c storage.RecordChange
 	return deleteOld(ctx, tx, t, after[:t.Keys-1])
 }
 
-// checkRoom returns [storage.ErrTooMany] if the table, or its part with the leading key columns, is full.
+// checkRoom returns [storage.ErrTooMany] if the table has as many records with the leading key columns as it may.
 func checkRoom(ctx context.Context, tx Tx, t *storage.Table, key []any) error {
-	for _, bound := range []struct {
-		most int
-		key  []any
-	}{{t.Max, nil}, {t.MaxEach, key}} {
-		if bound.most == 0 {
-			continue
-		}
-		var n int
-		err := tx.Query(ctx, `SELECT count(*) FROM `+t.Name+withKey(t, len(bound.key)), bound.key, func(scan func([]storage.Column) error) error {
-			return scan([]storage.Column{{Field: &n}})
-		})
-		if err == nil && n >= bound.most {
-			err = storage.ErrTooMany
-		}
-		if err != nil {
-			return err
-		}
+	var n int
+	err := tx.Query(ctx, `SELECT count(*) FROM `+t.Name+withKey(t, len(key)), key, func(scan func([]storage.Column) error) error {
+		return scan([]storage.Column{{Field: &n}})
+	})
+	if err == nil && n >= t.Max {
+		return storage.ErrTooMany
 	}
 	return nil
 }
