@@ -15,6 +15,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/secret"
+	"feedmesh/agent/service/front"
 	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
@@ -103,6 +104,8 @@ type Service struct {
 	Duplicates  *Duplicates
 	Stories     *Stories
 	StoryEdits  *StoryEdits
+	Front       *front.Pages
+	Follows     *Follows
 
 	Search        *Search
 	SavedSearches *SavedSearches
@@ -127,11 +130,13 @@ func New(d Deps) *Service {
 	feeds := &Feeds{c}
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	status, tokens := &Status{c}, access.NewTokenStore(d.Store, d.Token, d.HealthToken)
+	pages := front.New(front.Options{Store: d.Store, Index: d.Index, Across: stories.across, Now: d.Now, Log: d.Log})
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	return &Service{
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, People: &People{c, tokens.People}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Front: pages, Follows: &Follows{pages},
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Reading: lists,
 		Pictures: imageproxy.New(imageproxy.Options{
@@ -143,11 +148,12 @@ func New(d Deps) *Service {
 	}
 }
 
-// Close cancels the background work of the service, a repair and back-tests, and waits for it. The rest of a
+// Close cancels the background work of the service, a repair, back-tests and comparisons of stories, and waits for it. The rest of a
 // repair must be started again.
 func (s *Service) Close() {
 	s.Reindexing.end()
 	s.Trials.backtests.end()
+	s.Front.Close()
 }
 
 // CheckSpace returns an error of [KindFull] if the disk has no space for changes. REST, console and Google Reader call it

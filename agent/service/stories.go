@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/service/front"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -377,4 +378,33 @@ func (s *Stories) longest(ctx context.Context, q storage.StoryQuery) (page []sto
 		return all, "", nil
 	}
 	return all[:size], storage.PackCursor(chainPositionOf(all[size-1])), nil
+}
+
+// Follows answers requests about what a client follows and mutes.
+type Follows struct{ pages *front.Pages }
+
+// List returns what the client follows and mutes.
+func (f *Follows) List(ctx context.Context, _ wire.None) (wire.Follows, error) {
+	all, err := f.pages.Follows(ctx)
+	return wire.Follows{Follows: append([]storage.Follow{}, all...)}, err
+}
+
+// Put follows or mutes something.
+func (f *Follows) Put(ctx context.Context, in wire.PutFollowRequest) (storage.Follow, error) {
+	follow, err := f.pages.Put(ctx, in.Kind, in.Value, in.Body.Mute)
+	switch {
+	case errors.Is(err, front.ErrValue):
+		return follow, &Error{KindInvalid, "nothing was changed", []FieldError{fieldf("path.value", "%v", err)}}
+	case errors.Is(err, storage.ErrTooMany):
+		return follow, errorf(KindConflict, "the client follows and mutes %d things, as many as it may: remove one first", storage.MaxFollows)
+	}
+	return follow, err
+}
+
+// Remove ends following or muting something. It returns [storage.ErrNotFound] if the client does neither.
+func (f *Follows) Remove(ctx context.Context, in wire.FollowName) (wire.None, error) {
+	if err := f.pages.Remove(ctx, in.Kind, in.Value); err != nil {
+		return wire.None{}, fmt.Errorf("%s %s: %w", in.Kind, in.Value, err)
+	}
+	return wire.None{}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/storage"
 )
 
 // Which items of a reading list are shown.
@@ -105,6 +106,39 @@ type MarksEvent struct {
 	Read    *bool    `json:"read,omitempty"`
 	Starred *bool    `json:"starred,omitempty"`
 }
+
+// Follows are what a client follows and mutes.
+type Follows struct {
+	Follows []storage.Follow `json:"follows" doc:"In order of time; at most 1,000."`
+}
+
+// A FollowName names something that a client follows or mutes.
+type FollowName struct {
+	Kind  string `path:"kind" enum:"story,publisher,feed,category,topic,word" doc:"What the value is."`
+	Value string `path:"value" minLength:"1" maxLength:"200" doc:"ID of a story or feed, host of a publisher, name of a category or topic, or a word or phrase."`
+}
+
+// A FollowSetting states whether something is followed or muted.
+type FollowSetting struct {
+	Mute bool `json:"mute,omitempty" doc:"Leave it out of the front page and the console's list of stories; by default it is followed."`
+}
+
+// A PutFollowRequest follows or mutes something.
+type PutFollowRequest struct {
+	Kind  string `path:"kind" enum:"story,publisher,feed,category,topic,word" doc:"What the value is."`
+	Value string `path:"value" minLength:"1" maxLength:"200" doc:"ID of a story or feed, host of a publisher, name of a category or topic, or a word or phrase."`
+	Body  FollowSetting
+}
+
+// The operations on what a client follows and mutes. It belongs to the client, as marks do.
+var (
+	ListFollows = Operation[None, Follows]{ID: "list-follows", Method: "GET", Path: "/api/follows", Tag: "follows", Scope: access.Read,
+		Summary: "What the client follows and mutes", Errors: []int{503}}
+	PutFollow = Operation[PutFollowRequest, storage.Follow]{ID: "put-follow", Method: "PUT", Path: "/api/follows/{kind}/{value}", Tag: "follows", Scope: access.Read,
+		Summary: "Follow or mute a story, publisher, feed, category, topic or word", Errors: []int{400, 409, 422, 503}}
+	RemoveFollow = Operation[FollowName, None]{ID: "remove-follow", Method: "DELETE", Path: "/api/follows/{kind}/{value}", Tag: "follows", Scope: access.Read,
+		Summary: "End following or muting something", Errors: []int{404, 422, 503}}
+)
 
 // The operations on reading lists. Marks belong to the client that sets them, so that a client that may read may set them.
 var (

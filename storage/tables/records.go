@@ -85,7 +85,7 @@ func checkRoom(ctx context.Context, tx Tx, t *storage.Table, key []any) error {
 	if err == nil && n >= t.Max {
 		return storage.ErrTooMany
 	}
-	return nil
+	return err
 }
 
 // deleteOld deletes all but the first t.Keep records with the leading key columns, and the rows that they own.

@@ -42,7 +42,7 @@ func TestScopes_OperationsMatchDescription(t *testing.T) {
 				t.Errorf("%s is described as for %v: add it to the table of scopes", o.OperationID, o.Security)
 				continue
 			}
-			at := strings.NewReplacer("{id}", "none", "{seq}", "999", "{name}", "none").Replace(path)
+			at := strings.NewReplacer("{id}", "none", "{seq}", "999", "{name}", "none", "{kind}", "topic", "{value}", "none").Replace(path)
 			if a := w.request(t, method, at, ""); a.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s without a token: got %d, want 401", o.OperationID, a.StatusCode)
 			}
@@ -86,7 +86,7 @@ func TestScopes_MatchMethods(t *testing.T) {
 				t.Errorf("%s only looks, and takes scope %s", o.OperationID, scope)
 			}
 			// Marks belong to the token itself.
-			looks := slices.Contains([]string{"check-rules", "test-rules", "mark-items", "mark-all-read"}, o.OperationID)
+			looks := slices.Contains([]string{"check-rules", "test-rules", "mark-items", "mark-all-read", "put-follow", "remove-follow"}, o.OperationID)
 			if method != "get" && !looks && scope != access.Write && scope != access.Rules && scope != access.Admin {
 				t.Errorf("%s changes something, and takes scope %s", o.OperationID, scope)
 			}

@@ -268,6 +268,13 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"get-folders", "", "", "", 200},
 		{"get-folders", "", "?tag=news", "", 200},
 		{"mark-all-read", "", "", `{"tag":"news"}`, 200},
+		{"list-follows", "", "", "", 200},
+		{"put-follow", "topic/C%2FC++", "", `{}`, 200},
+		{"put-follow", "word/world%20cup", "", `{"mute":true}`, 200},
+		{"put-follow", "publisher/www.A.example", "", `{"mute":true}`, 200},
+		{"list-follows", "", "", "", 200},
+		{"remove-follow", "topic/C%2FC++", "", "", 204},
+		{"remove-follow", "publisher/a.example", "", "", 204},
 		{"get-status", "", "", "", 200},
 		{"list-quarantine", "", "?limit=1", "", 200},
 		{"list-quarantine", "", "?after=4", "", 200},
@@ -509,6 +516,13 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"mark-items", "", "", `{`, 400},
 		{"mark-all-read", "", "", `{"feed":"none"}`, 404},
 		{"mark-all-read", "", "", `{`, 400},
+		{"put-follow", "author/x", "", `{}`, 422},
+		{"put-follow", "topic/" + strings.Repeat("x", 201), "", `{}`, 422},
+		{"put-follow", "word/%20", "", `{}`, 422},
+		{"put-follow", "publisher/%3F", "", `{}`, 422},
+		{"put-follow", "topic/x", "", `{`, 400},
+		{"remove-follow", "topic/none", "", "", 404},
+		{"remove-follow", "author/none", "", "", 422},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
@@ -540,7 +554,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 			continue
 		}
 		asked[c.id] = true
-		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path, "{name}", c.path).Replace(at[1])
+		path := strings.NewReplacer("{id}", c.path, "{seq}", c.path, "{name}", c.path, "{kind}/{value}", c.path).Replace(at[1])
 		var headers []string
 		if strings.HasPrefix(path, "/api/people") { // with people, a token is required
 			headers = []string{"Authorization", "Bearer " + admin}
@@ -590,7 +604,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
-			"list-reading", "get-folders", "mark-items", "mark-all-read":
+			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-follows", "put-follow", "remove-follow":
 			continue // need no mesh
 		case "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh
@@ -609,7 +623,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 		case "remove-feed", "remove-proxy":
 			continue // takes from the others what they are asked for; see below
 		}
-		a := w.request(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare").Replace(at[1]), body)
+		a := w.request(t, at[0], strings.NewReplacer("{id}", w.feed, "{seq}", "3", "{name}", "prepare", "{kind}", "topic", "{value}", "go").Replace(at[1]), body)
 		if id == "get-status" {
 			if a.StatusCode != http.StatusOK || !strings.Contains(a.body, `"queues: the mesh is unavailable"`) {
 				t.Errorf("status: got %d %s, want the parts that answer, and which do not", a.StatusCode, a.body)

@@ -158,7 +158,7 @@ func TestPeople_Roles(t *testing.T) {
 				if o.OperationID == "watch-events" {
 					continue
 				}
-				at := strings.NewReplacer("{id}", "none", "{seq}", "999", "{name}", "none").Replace(path)
+				at := strings.NewReplacer("{id}", "none", "{seq}", "999", "{name}", "none", "{kind}", "topic", "{value}", "none").Replace(path)
 				may := access.Client{Scopes: has}.May(table[o.OperationID])
 				a := w.request(t, strings.ToUpper(method), at, "", "Cookie", cookie)
 				if got := a.StatusCode != http.StatusForbidden && a.StatusCode != http.StatusUnauthorized; got != may {

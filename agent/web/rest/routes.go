@@ -41,6 +41,10 @@ func (s *Server) routes() []route {
 		handle(wire.MarkItems, s.Reading.MarkItems),
 		handle(wire.MarkAllRead, s.Reading.MarkAll),
 
+		handle(wire.ListFollows, s.Follows.List),
+		handle(wire.PutFollow, s.Follows.Put),
+		handle(wire.RemoveFollow, s.Follows.Remove),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),
