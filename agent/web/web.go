@@ -7,17 +7,20 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/account"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/widget"
 )
 
-// Mounts returns the console, the pages of people, the feeds of results, the widget and the Google Reader API by their
-// paths. login checks the passwords of readers; origins are those that CORS allows.
+// Mounts returns the console, the front page, the pages of people, the feeds of results, the widget and the Google Reader API
+// by their paths. login checks the passwords of readers; origins are those that CORS allows.
 func Mounts(s *service.Service, login greader.Login, origins []string) map[string]http.Handler {
-	reader, people, widgets := greader.Handler(s, login), account.Handler(s), widget.Handler(s, origins)
+	reader, people, news, widgets := greader.Handler(s, login), account.Handler(s), front.Handler(s), widget.Handler(s, origins)
 	return map[string]http.Handler{
 		"/":          console.Handler(s),
+		"/news":      news,
+		"/news/":     news,
 		widget.Path:  widgets,
 		"/login":     people,
 		"/login/":    people,

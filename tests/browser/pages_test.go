@@ -29,6 +29,8 @@ func places(t *testing.T, w testbed, word string) []place {
 		t.Fatalf("stories: %d, %v", len(stories.Stories), err)
 	}
 	return []place{
+		{"news", "/news"},
+		{"follows", "/news/follows"},
 		{"search", "/"},
 		{"found", "/?q=" + query(word+" -kubernetes")},
 		{"nothing-found", "/?q=qwertyuiop"},

@@ -31,6 +31,7 @@ func TestStory_SplitAndJoin(t *testing.T) {
 	b.visit("/stories")
 	b.click(`main [data-list] a[href="/stories/` + story + `"]`)
 	b.until("its story is shown", `location.pathname === "/stories/`+story+`"`)
+	b.click("details.together:has(input[name=item]) summary") // the first, as below
 	splitItem := evaluate[string](b, `document.querySelector("form[action$='/split'] input[name=item]").value`)
 	b.click(`form[action$="/split"]:has(input[name=item]) button`)
 	within(t, "the item has left the story", func() bool { return items(story) == before-1 })

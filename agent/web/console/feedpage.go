@@ -31,6 +31,7 @@ type feedPage struct {
 	Settings       feedSettings
 	Purge          string // the next purge; empty: none
 	NewestItems    []readingRow
+	Follows        string // action of the form that follows or mutes the feed
 }
 
 type pollRow struct {
@@ -84,6 +85,7 @@ func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, 
 	now := c.Now()
 	row := rowOf(f, now)
 	main := feedPage{
+		Follows: FollowsPath,
 		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language.Name(f.Language),
 		ItemsURL: state{"feed": f.ID}.URL(), Added: newTimestamp(f.Added, now), LastItem: row.Newest,
 		Spark: pollSparkOf(f.Polls), Settings: settings, Purge: purgeNote(r.Context(), c.Retention, f, now),

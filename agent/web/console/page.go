@@ -59,9 +59,15 @@ func parsed(folders ...fs.FS) templateSet {
 	return set
 }
 
+// Paths of the pages of package front.
+const (
+	NewsPath    = "/news"
+	FollowsPath = NewsPath + "/follows"
+)
+
 // menu are the links of the main menu, in order.
 var menu = []choice{
-	{Label: "Read", URL: readPath}, {Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
+	{Label: "News", URL: NewsPath}, {Label: "Read", URL: readPath}, {Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
 	{Label: "Spam", URL: "/spam"}, {Label: "Mesh", URL: "/mesh"}, {Label: "Statistics", URL: "/statistics"},
 }
 
@@ -166,10 +172,27 @@ func (l *Layout) Message(w http.ResponseWriter, r *http.Request, status int, hea
 	l.console.showMessage(w, r, status, m)
 }
 
-// Render writes a page with the status of the mesh for clients that may read it, and without for others.
+// Error writes a page that explains an error of the component named by what, such as "The store". A client error has a
+// link back.
+func (l *Layout) Error(w http.ResponseWriter, r *http.Request, err error, what, backLabel, backURL string) {
+	l.console.showError(w, r, err, what, choice{Label: backLabel, URL: backURL})
+}
+
+// A Timestamp is shown by the templates time and ago.
+type Timestamp = timestamp
+
+// NewTimestamp returns nil for the zero time.
+func NewTimestamp(t, now time.Time) *Timestamp { return newTimestamp(t, now) }
+
+// Lang returns the language code of a partition, empty if it contains several languages.
+func Lang(partition string) string { return langOf(partition) }
+
+// ShowsPictures reports whether the reader chose to see pictures.
+func ShowsPictures(r *http.Request) bool { return pictureChoice(r) != noPictures }
+
+// Render writes a page with the status of the mesh for a client that may read it, and without for others.
 func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name, title string, main any) {
-	p := page{Title: title, Main: main}
-	client := access.From(r.Context())
+	p, client := page{Title: title, Here: r.URL.Path, Main: main}, access.From(r.Context())
 	if client.Person {
 		p.Person, p.Logout = client.Name, client.Session != ""
 	}
@@ -179,11 +202,6 @@ func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name
 		}
 	}
 	write(w, l.templates.of(client), status, name, p)
-}
-
-// ShowUnavailable responds with 503: the service named by what, such as "The store", failed.
-func (l *Layout) ShowUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
-	l.console.showUnavailable(w, r, err, what)
 }
 
 // Assets returns the paths of the files that pages are made with, which contain no data.

@@ -218,7 +218,7 @@ func TestReading_ShellHasNoData(t *testing.T) {
 	s := newReading(t)
 	response := serve(s, "GET", "/read/offline")
 	page := body(t, response)
-	for _, text := range []string{"Title 0", "Feed &lt;f&gt;", "News"} {
+	for _, text := range []string{"Title 0", "Feed &lt;f&gt;", "tag=News"} {
 		if strings.Contains(page, text) {
 			t.Errorf("the shell has %q", text)
 		}

@@ -65,6 +65,8 @@ type storiesPage struct {
 	Groups  []group
 	Follow  *follow
 	Bursts  []choice // categories and topics with more items than usual
+	Hidden  int64    // stories of the page that the client mutes
+	Mutes   string   // URL of the list of mutes
 	Stories []storyCard
 	Mesh    *wire.Status // nil if the status is not available
 }
@@ -104,7 +106,17 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
+	filter, err := c.Front.Filter(r.Context())
+	if err != nil {
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	all := len(found.Stories)
+	found.Stories = slices.DeleteFunc(found.Stories, func(s wire.StoryBrief) bool {
+		return filter.HidesStory(s.Story) || filter.HidesPublisher(s.URL, s.FeedID)
+	})
 	main := l.show(found, now)
+	main.Hidden, main.Mutes = int64(all-len(found.Stories)), FollowsPath
 	// bursts are optional
 	if bursts, err := c.Stories.Bursts(r.Context(), wire.ListBurstsRequest{Limit: maxBurstsQueried}); err == nil && len(l) == 0 {
 		main.Bursts = l.bursts(bursts)

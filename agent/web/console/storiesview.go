@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,10 @@ type storyPage struct {
 	Events     []eventRow
 	Across     []acrossRow
 	Like       []choice // similar stories; Key is the story ID
-	SplitPath  string   // action of the forms that split the story
+	Followed   bool
+	Muted      bool
+	FollowPath string // action of the form that follows or mutes the story
+	SplitPath  string // action of the forms that split the story
 	JoinPath   string
 }
 
@@ -60,6 +64,11 @@ type eventRow struct {
 	MaySplit bool // the story has other events
 }
 
+// Folded reports whether the event has reasons or forms that the page folds.
+func (e eventRow) Folded() bool {
+	return e.MaySplit || slices.ContainsFunc(e.Items, func(i itemRow) bool { return i.Reason != "" || i.MaySplit })
+}
+
 // An itemRow is an item of an event.
 type itemRow struct {
 	ID         string
@@ -93,6 +102,16 @@ func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	main := viewStory(found, c.Now())
+	follows, err := c.Front.Follows(r.Context())
+	if err != nil {
+		c.showUnavailable(w, r, err, "The store")
+		return
+	}
+	for _, f := range follows {
+		if f.Kind == storage.FollowStory && f.Value == id {
+			main.Followed, main.Muted = !f.Mute, f.Mute
+		}
+	}
 	// Without the index the page has no similar stories.
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: found.Headline, Limit: maxSimilar}); err == nil {
 		for _, i := range like.Items {
@@ -116,7 +135,7 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p := storyPage{
 		storyCard: listing{}.card(wire.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
 		Notes:     s.Notes, Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
-		SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
+		FollowPath: FollowsPath, SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
 	}
 	for _, q := range s.Summary {
 		p.Summary = append(p.Summary, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})

@@ -97,7 +97,7 @@ type choice struct {
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 	saved, err := p.SavedSearches.List(r.Context(), wire.None{})
 	if err != nil {
-		p.ShowUnavailable(w, r, err, "The store")
+		p.Error(w, r, err, "The store", "Saved searches", "/searches")
 		return
 	}
 	s := settingsOf(r.URL.Query())
