@@ -43,7 +43,9 @@ func newLinkCache(o Options) *linkCache {
 }
 
 func (c *linkCache) close() {
+	c.mu.Lock() // no worker starts after this
 	c.cancel()
+	c.mu.Unlock()
 	c.worker.Wait()
 }
 
