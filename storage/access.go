@@ -278,3 +278,55 @@ func (t PersonTokenRecords) Use(ctx context.Context, person, hash string, at tim
 func (t PersonTokenRecords) Remove(ctx context.Context, person, hash string) error {
 	return removeRecord[PersonToken](ctx, t.records, personTokenTable, person, hash)
 }
+
+// A FeverKey is the credential of a client's apps that use the Fever API. A client has one.
+type FeverKey struct {
+	Client    string // ID of a person or a token
+	Hash      string // of the key, computed by package agent/access; the key itself is not stored
+	Passwords int64  // [Person.Passwords] when it was made; 0 for a token
+	Created   time.Time
+	Used      time.Time // time of last use, accurate to about a minute; zero: never
+}
+
+var feverTable = tableOf(Table{Name: "fever_keys", Keys: 1, Order: "client", Max: MaxTokens + MaxPeople + 1}, func(k *FeverKey) []Column {
+	return []Column{
+		{Name: "client", Field: &k.Client}, {Name: "hash", Field: &k.Hash}, {Name: "passwords", Field: &k.Passwords},
+		{Name: "created", Field: &k.Created}, {Name: "used", Field: &k.Used, Nullable: true},
+	}
+})
+
+// FeverKeys returns the Fever credentials of a [Store].
+func FeverKeys(of Records) FeverRecords { return FeverRecords{of} }
+
+// FeverRecords are the Fever credentials of a [Store].
+type FeverRecords struct{ records Records }
+
+// List returns all credentials, ordered by client.
+func (f FeverRecords) List(ctx context.Context) ([]FeverKey, error) {
+	return listRecords[FeverKey](ctx, f.records, feverTable, allRecords)
+}
+
+// Read returns the credential of a client, or [ErrNotFound].
+func (f FeverRecords) Read(ctx context.Context, client string) (FeverKey, error) {
+	return readRecord[FeverKey](ctx, f.records, feverTable, client)
+}
+
+// Put stores the credential of a client, which replaces an earlier one.
+func (f FeverRecords) Put(ctx context.Context, key FeverKey) error {
+	return putRecord(ctx, f.records, feverTable, key, key.Client)
+}
+
+// Use records the time of last use, unless a later use is recorded. A credential that was replaced is ignored.
+func (f FeverRecords) Use(ctx context.Context, key FeverKey) error {
+	return changeRecord(ctx, f.records, feverTable, func(stored *FeverKey) (*FeverKey, error) {
+		if stored != nil && stored.Hash == key.Hash && key.Used.After(stored.Used) {
+			stored.Used = key.Used
+		}
+		return stored, nil
+	}, key.Client)
+}
+
+// Remove deletes the credential of a client, or returns [ErrNotFound].
+func (f FeverRecords) Remove(ctx context.Context, client string) error {
+	return removeRecord[FeverKey](ctx, f.records, feverTable, client)
+}

@@ -195,3 +195,38 @@ func OrderByNumbers(ids []string, numbers []int64) []string {
 	}
 	return found
 }
+
+// Serials is the part of a [Store] that numbers items, feeds and tags for client protocols whose IDs are small integers,
+// those of items in order of arrival. A number is greater than all numbers given before, and is never given again. Numbers of
+// items move and are deleted with them; those of feeds too. Only what such a client has requested is numbered.
+type Serials interface {
+	// NumberItems gives numbers to the listed items first seen at or after since that have none, in order of FirstSeen,
+	// then ID.
+	NumberItems(ctx context.Context, since time.Time) error
+
+	// SerialsOf returns the numbers of names, which are IDs of items, or names of [FeedSerial] or [TagSerial]. It gives
+	// numbers to those that have none, in the given order.
+	SerialsOf(ctx context.Context, names ...string) (map[string]int64, error)
+
+	// NamesOf returns the names with these numbers, without those that no name has.
+	NamesOf(ctx context.Context, numbers ...int64) (map[int64]string, error)
+
+	// ListSerials returns at most limit numbers of listed items, ascending from the first after a number; with before, which
+	// must be positive, descending from the last before that.
+	ListSerials(ctx context.Context, after, before int64, limit int) ([]Serial, error)
+
+	// CountSerials returns the number of items that have numbers.
+	CountSerials(ctx context.Context) (int64, error)
+}
+
+// A Serial is a number and its name.
+type Serial struct {
+	Number int64 // from 1
+	Name   string
+}
+
+// FeedSerial returns the name of a feed in [Serials].
+func FeedSerial(feedID string) string { return "feed/" + feedID }
+
+// TagSerial returns the name of a tag in [Serials].
+func TagSerial(tag string) string { return "tag/" + tag }

@@ -19,6 +19,7 @@ type Store interface {
 	Stories
 	Activities
 	Marks
+	Serials
 	Retention
 
 	// ID returns the store's random identifier. It was chosen when the store was created, and is the same for

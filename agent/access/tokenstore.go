@@ -38,7 +38,8 @@ type TokenStore struct {
 	tokens   storage.Records
 	settings []setting
 	guesses  *guesses
-	cache    recordCache[storage.Token] // by hash
+	cache    recordCache[storage.Token]    // by hash
+	fever    recordCache[storage.FeverKey] // by hash
 }
 
 // A setting is the client of a token of the settings.
@@ -55,6 +56,7 @@ func NewTokenStore(store storage.FencedRecords, ownerToken, healthToken string) 
 	if store != nil {
 		k.tokens = store
 		k.cache.list, k.cache.key = storage.Tokens(store).List, func(t storage.Token) string { return t.Hash }
+		k.fever.list, k.fever.key = storage.FeverKeys(store).List, func(f storage.FeverKey) string { return f.Hash }
 	}
 	for _, s := range []struct {
 		secret string

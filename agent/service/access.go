@@ -50,13 +50,48 @@ func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
 	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
 		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
 	}
-	return wire.None{}, t.Store.DeleteMarks(ctx, in.ID)
+	return wire.None{}, errors.Join(t.TokenStore.RemoveFeverPassword(ctx, in.ID), t.Store.DeleteMarks(ctx, in.ID))
+}
+
+// Fever returns whether the client has a password for apps that use the Fever API.
+func (t *Tokens) Fever(ctx context.Context, _ wire.None) (wire.FeverPassword, error) {
+	c := access.From(ctx)
+	out := wire.FeverPassword{Name: access.FeverName(c)}
+	key, err := t.TokenStore.FeverPassword(ctx, c)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return out, nil
+	case err != nil:
+		return wire.FeverPassword{}, err
+	}
+	out.Created, out.Used = key.Created, key.Used
+	return out, nil
+}
+
+// SetFever generates a password for apps that use the Fever API. It is in this answer only.
+func (t *Tokens) SetFever(ctx context.Context, _ wire.None) (wire.FeverPassword, error) {
+	c := access.From(ctx)
+	if c.ID == access.LocalID {
+		return wire.FeverPassword{}, errorf(KindConflict, "apps on this machine need no password as long as there are no people and no token")
+	}
+	now := t.Now()
+	password, err := t.TokenStore.SetFeverPassword(ctx, c, now)
+	if err != nil {
+		return wire.FeverPassword{}, err
+	}
+	return wire.FeverPassword{Name: access.FeverName(c), Password: password, Created: now}, nil
+}
+
+// RemoveFever removes the client's password for apps that use the Fever API.
+func (t *Tokens) RemoveFever(ctx context.Context, _ wire.None) (wire.None, error) {
+	return wire.None{}, t.TokenStore.RemoveFeverPassword(ctx, access.From(ctx).ID)
 }
 
 // People answers requests about the users who log in with a password.
 type People struct {
 	*core
 	Access *access.People // checks passwords and sessions
+	tokens *access.TokenStore
 }
 
 // LinkPath is the path of the page that sets the password of a person, with the parameter link.
@@ -111,7 +146,7 @@ func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) 
 	if err != nil {
 		return wire.None{}, refused(err)
 	}
-	return wire.None{}, p.Store.DeleteMarks(ctx, person.ID)
+	return wire.None{}, errors.Join(p.tokens.RemoveFeverPassword(ctx, person.ID), p.Store.DeleteMarks(ctx, person.ID))
 }
 
 // refused returns the error of a change of people as an [*Error] if the user caused it.

@@ -7,16 +7,24 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/account"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/fever"
 	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/widget"
 )
 
-// Mounts returns the console, the front page, the pages of people, the feeds of results, the widget and the Google Reader API
-// by their paths. login checks the passwords of readers; origins are those that CORS allows.
-func Mounts(s *service.Service, login greader.Login, origins []string) map[string]http.Handler {
-	reader, people, news, widgets := greader.Handler(s, login), account.Handler(s), front.Handler(s), widget.Handler(s, origins)
+// Logins check the passwords of readers.
+type Logins struct {
+	Reader greader.Login
+	Fever  fever.Login
+}
+
+// Mounts returns the console, the front page, the pages of people, the feeds of results, the widget, and the Google Reader and
+// Fever APIs by their paths. origins are those that CORS allows.
+func Mounts(s *service.Service, logins Logins, origins []string) map[string]http.Handler {
+	reader, old := greader.Handler(s, logins.Reader), fever.Handler(s, logins.Fever)
+	people, news, widgets := account.Handler(s), front.Handler(s), widget.Handler(s, origins)
 	return map[string]http.Handler{
 		"/":          console.Handler(s),
 		"/news":      news,
@@ -36,6 +44,8 @@ func Mounts(s *service.Service, login greader.Login, origins []string) map[strin
 		"/accounts/": reader,
 
 		widget.ScriptPath: widgets,
+		"/fever":          old,
+		"/fever/":         old,
 	}
 }
 

@@ -109,3 +109,23 @@ var (
 	RemovePerson = Operation[ByName, None]{ID: "remove-person", Method: "DELETE", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
 		Summary: "Remove a person with the person's tokens, sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
 )
+
+// A FeverPassword is the credential of a client for apps that use the Fever API.
+type FeverPassword struct {
+	Name     string    `json:"name" doc:"The name to enter in the app."`
+	Password string    `json:"password,omitempty" doc:"The password to enter in the app; only in the answer that generates it."`
+	Created  time.Time `json:"created,omitzero" doc:"Absent without a password."`
+	Used     time.Time `json:"used,omitzero" doc:"Last use, accurate to about a minute; absent: never."`
+}
+
+// The operations on the requesting client's password of the Fever API.
+var (
+	GetFever = Operation[None, FeverPassword]{ID: "get-fever", Method: "GET", Path: "/api/fever", Tag: "tokens", Scope: access.Read,
+		Summary: "Whether this client has a password for apps that use the Fever API", Errors: []int{503}}
+	SetFever = Operation[None, FeverPassword]{ID: "set-fever", Method: "POST", Path: "/api/fever", Tag: "tokens", Scope: access.Read,
+		Summary:     "Generate a password for apps that use the Fever API",
+		Description: "It replaces an earlier one. The apps read, and change the marks of this client, nothing else. The store keeps only a hash; another password of a person ends it.",
+		Errors:      []int{409, 503}, Status: 201, NoStore: true}
+	RemoveFever = Operation[None, None]{ID: "remove-fever", Method: "DELETE", Path: "/api/fever", Tag: "tokens", Scope: access.Read,
+		Summary: "Remove the password for apps that use the Fever API", Errors: []int{503}}
+)

@@ -204,7 +204,8 @@ func (i *importer) end(ctx context.Context) error {
 	_, err := i.tx.Exec(ctx, `
 		ALTER TABLE items ENABLE TRIGGER USER;
 		SELECT setval(pg_get_serial_sequence('feeds', 'num'), coalesce(max(num), 1), count(*) > 0) FROM feeds;
-		SELECT setval(pg_get_serial_sequence('untold', 'mark'), coalesce(max(mark), 1), count(*) > 0) FROM untold`)
+		SELECT setval(pg_get_serial_sequence('untold', 'mark'), coalesce(max(mark), 1), count(*) > 0) FROM untold;
+		SELECT setval(pg_get_serial_sequence('serials', 'serial'), coalesce(max(serial), 1), count(*) > 0) FROM serials`)
 	return err
 }
 

@@ -225,3 +225,111 @@ const (
 		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
 		WHERE item_id = old`
 )
+
+const (
+	unnumberedItems = `
+		SELECT i.id FROM items i
+		WHERE ` + isListed + ` AND i.first_seen >= $1 AND NOT EXISTS (SELECT FROM serials WHERE name = i.id)`
+	anyUnnumbered = `SELECT EXISTS (` + unnumberedItems + `)`
+	numberItems   = `INSERT INTO serials (name) ` + unnumberedItems + ` ORDER BY i.first_seen, i.id ON CONFLICT DO NOTHING`
+	numberNames   = `
+		INSERT INTO serials (name) SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS given (name, place) ORDER BY place
+		ON CONFLICT DO NOTHING`
+)
+
+// serialLock is the number of the advisory lock of transactions that give numbers, so that numbers are committed in
+// ascending order.
+const serialLock = migrationLock + 1
+
+// giveNumbers executes a statement that gives numbers.
+func (s markStore) giveNumbers(ctx context.Context, statement string, args ...any) error {
+	return s.transaction(ctx, "give numbers", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, serialLock); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// NumberItems implements [storage.Serials].
+func (s markStore) NumberItems(ctx context.Context, since time.Time) error {
+	any, err := read(ctx, s.engine, "find items without a number", pgx.RowTo[bool], anyUnnumbered, micro(since))
+	if err != nil || !any[0] {
+		return err
+	}
+	return s.giveNumbers(ctx, numberItems, micro(since))
+}
+
+const serialsByName = `SELECT name, serial FROM serials WHERE name = ANY($1)`
+
+// SerialsOf implements [storage.Serials].
+func (s markStore) SerialsOf(ctx context.Context, names ...string) (map[string]int64, error) {
+	names = cleanTexts(names)
+	scan := func(row pgx.CollectableRow, name *string, number *int64) error { return row.Scan(name, number) }
+	numbers, err := readMap(ctx, s.engine, "read numbers", scan, serialsByName, names)
+	if err != nil {
+		return nil, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return numbers[name] != 0 })
+	if len(missing) == 0 {
+		return numbers, nil
+	}
+	if err := s.giveNumbers(ctx, numberNames, missing); err != nil {
+		return nil, err
+	}
+	return readMap(ctx, s.engine, "read numbers", scan, serialsByName, names)
+}
+
+const namesBySerial = `SELECT serial, name FROM serials WHERE serial = ANY($1)`
+
+// NamesOf implements [storage.Serials].
+func (s markStore) NamesOf(ctx context.Context, numbers ...int64) (map[int64]string, error) {
+	return readMap(ctx, s.engine, "look up numbers", func(row pgx.CollectableRow, number *int64, name *string) error {
+		return row.Scan(number, name)
+	}, namesBySerial, append([]int64{}, numbers...))
+}
+
+const (
+	listedSerials  = `SELECT s.serial, s.name FROM serials s JOIN items i ON i.id = s.name WHERE ` + isListed
+	serialsAfter   = listedSerials + ` AND s.serial > $1 ORDER BY s.serial LIMIT $2`
+	serialsBefore  = listedSerials + ` AND s.serial < $1 ORDER BY s.serial DESC LIMIT $2`
+	countOfSerials = `
+		SELECT (SELECT count(*) FROM serials) - (SELECT count(*) FROM serials WHERE name >= 'feed/' AND name < 'feed0' OR name >= 'tag/' AND name < 'tag0')`
+)
+
+// ListSerials implements [storage.Serials].
+func (s markStore) ListSerials(ctx context.Context, after, before int64, limit int) ([]storage.Serial, error) {
+	statement, from := serialsAfter, after
+	if before > 0 {
+		statement, from = serialsBefore, before
+	}
+	return read(ctx, s.engine, "list numbers", pgx.RowToStructByPos[storage.Serial], statement, from, max(limit, 0))
+}
+
+// CountSerials implements [storage.Serials].
+func (s markStore) CountSerials(ctx context.Context) (n int64, err error) {
+	err = s.do(ctx, "count numbers", func(ctx context.Context) error { return s.pool.QueryRow(ctx, countOfSerials).Scan(&n) })
+	return n, err
+}
+
+const (
+	// These statements move numbers from the item IDs $1 to the item IDs $2, which keep numbers of their own.
+	deleteStraySerials = `
+		DELETE FROM serials USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE name = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	deleteMergedSerials = `
+		DELETE FROM serials USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE name = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	renameSerials = `
+		UPDATE serials SET name = now
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE name = old`
+
+	renameSerialOfFeed = `
+		UPDATE serials SET name = 'feed/' || $2::text
+		WHERE name = 'feed/' || $1::text AND NOT EXISTS (SELECT FROM serials WHERE name = 'feed/' || $2::text)`
+	deleteSerialOfFeed  = `DELETE FROM serials WHERE name = 'feed/' || $1::text`
+	deleteSerialsOfFeed = `
+		DELETE FROM serials WHERE name IN (SELECT id FROM items WHERE feed = $1 UNION ALL SELECT 'feed/' || id FROM feeds WHERE num = $1)`
+)

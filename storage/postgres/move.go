@@ -136,6 +136,8 @@ func finishMove(ctx context.Context, tx pgx.Tx, nums map[string]int32, from, to 
 	statements.Queue(deletePurgedOfFeed, nums[from])
 	statements.Queue(moveRedirects, nums[from], nums[to])
 	statements.Queue(putRedirect, from, nums[to])
+	statements.Queue(renameSerialOfFeed, from, to)
+	statements.Queue(deleteSerialOfFeed, from)
 	statements.Queue(removeFeed, nums[from])
 	return tx.SendBatch(ctx, statements).Close()
 }

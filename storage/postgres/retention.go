@@ -64,10 +64,11 @@ const (
 	putPurgedKeys = `
 		INSERT INTO purged (key, feed, listed) SELECT DISTINCT key, feed, $3::timestamptz FROM unnest($1::bigint[], $2::integer[]) AS gone (key, feed)
 		ON CONFLICT (feed, key) DO UPDATE SET listed = excluded.listed`
-	deletePurgedMarks  = `DELETE FROM marks WHERE item_id = ANY($1)`
-	deletePurgedLabels = `DELETE FROM kept_labels WHERE item_id = ANY($1)`
-	deletePurgedItems  = `DELETE FROM items WHERE id = ANY($1)`
-	countPurged        = `
+	deletePurgedMarks   = `DELETE FROM marks WHERE item_id = ANY($1)`
+	deletePurgedLabels  = `DELETE FROM kept_labels WHERE item_id = ANY($1)`
+	deletePurgedSerials = `DELETE FROM serials WHERE name = ANY($1)`
+	deletePurgedItems   = `DELETE FROM items WHERE id = ANY($1)`
+	countPurged         = `
 		UPDATE feeds SET items = items - n, purged = purged + n
 		FROM (SELECT num AS feed, count(*) AS n FROM unnest($1::integer[]) AS gone (num) GROUP BY num) AS counted
 		WHERE num = feed`
@@ -99,7 +100,7 @@ func (s retentionStore) PurgeItems(ctx context.Context, fence storage.Fence, ids
 		today := storage.Day(time.Now())
 		statements := &pgx.Batch{}
 		statements.Queue(putPurgedKeys, keys, feeds, today)
-		for _, statement := range []string{deletePurgedMarks, deletePurgedLabels, deletePurgedItems} {
+		for _, statement := range []string{deletePurgedMarks, deletePurgedLabels, deletePurgedSerials, deletePurgedItems} {
 			statements.Queue(statement, purged)
 		}
 		statements.Queue(countPurged, feeds)

@@ -108,7 +108,7 @@ func inheritRecords(ctx context.Context, w *writer, id, dropped string) error {
 	if _, err := w.exec(ctx, mergeMarks, dropped, id); err != nil {
 		return err
 	}
-	for _, drop := range []string{deleteSpam, deleteCorrection, deleteSavedLabelsOfItem, deleteMarksOfItem} {
+	for _, drop := range []string{deleteSpam, deleteCorrection, deleteSavedLabelsOfItem, deleteMarksOfItem, deleteSerial} {
 		if _, err := w.exec(ctx, drop, dropped); err != nil {
 			return err
 		}

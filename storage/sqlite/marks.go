@@ -286,3 +286,94 @@ const (
 	deleteMarksOfItem = `DELETE FROM marks WHERE item_id = ?`
 	deleteMarksOfFeed = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))`
 )
+
+const (
+	unnumberedItems = `
+		SELECT i.id FROM items i INDEXED BY listed_items
+		WHERE ` + isListed + ` AND i.first_seen >= ?1 AND NOT EXISTS (SELECT 1 FROM serials WHERE name = i.id)`
+	anyUnnumbered = `SELECT EXISTS (` + unnumberedItems + `)`
+	numberItems   = `INSERT INTO serials (name) ` + unnumberedItems + ` ORDER BY i.first_seen, i.id`
+)
+
+// NumberItems implements [storage.Serials].
+func (s markStore) NumberItems(ctx context.Context, since time.Time) error {
+	any, err := scanYes(s.read.row(ctx, anyUnnumbered, micros(since)))
+	if err != nil || !any {
+		return s.wrap(ctx, "find items without a number", err)
+	}
+	return s.transaction(ctx, "number items", func(w *writer) error {
+		_, err := w.exec(ctx, numberItems, micros(since))
+		return err
+	})
+}
+
+const (
+	serialsByName = `SELECT name, serial FROM serials WHERE name IN (SELECT value FROM json_each(?))`
+	numberNames   = `INSERT OR IGNORE INTO serials (name) SELECT value FROM json_each(?) ORDER BY key`
+)
+
+// SerialsOf implements [storage.Serials].
+func (s markStore) SerialsOf(ctx context.Context, names ...string) (map[string]int64, error) {
+	scan := func(row scanner, name *string, number *int64) error { return row.Scan(name, number) }
+	numbers, err := readMap(ctx, s.engine, "read numbers", serialsByName, scan, asJSON(names))
+	if err != nil {
+		return nil, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return numbers[name] != 0 })
+	if len(missing) == 0 {
+		return numbers, nil
+	}
+	err = s.transaction(ctx, "give numbers", func(w *writer) error {
+		_, err := w.exec(ctx, numberNames, asJSON(missing))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return readMap(ctx, s.engine, "read numbers", serialsByName, scan, asJSON(names))
+}
+
+const namesBySerial = `SELECT serial, name FROM serials WHERE serial IN (SELECT value FROM json_each(?))`
+
+// NamesOf implements [storage.Serials].
+func (s markStore) NamesOf(ctx context.Context, numbers ...int64) (map[int64]string, error) {
+	return readMap(ctx, s.engine, "look up numbers", namesBySerial, func(row scanner, number *int64, name *string) error {
+		return row.Scan(number, name)
+	}, asJSON(numbers))
+}
+
+const (
+	listedSerials  = `SELECT s.serial, s.name FROM serials s CROSS JOIN items i ON i.id = s.name WHERE ` + isListed
+	serialsAfter   = listedSerials + ` AND s.serial > ? ORDER BY s.serial LIMIT ?`
+	serialsBefore  = listedSerials + ` AND s.serial < ? ORDER BY s.serial DESC LIMIT ?`
+	countOfSerials = `
+		SELECT (SELECT count(*) FROM serials) - (SELECT count(*) FROM serials WHERE name >= 'feed/' AND name < 'feed0' OR name >= 'tag/' AND name < 'tag0')`
+)
+
+// ListSerials implements [storage.Serials].
+func (s markStore) ListSerials(ctx context.Context, after, before int64, limit int) ([]storage.Serial, error) {
+	statement, from := serialsAfter, after
+	if before > 0 {
+		statement, from = serialsBefore, before
+	}
+	return read(ctx, s.engine, "list numbers", statement, func(row scanner) (n storage.Serial, err error) {
+		err = row.Scan(&n.Number, &n.Name)
+		return n, err
+	}, from, max(limit, 0))
+}
+
+// CountSerials implements [storage.Serials].
+func (s markStore) CountSerials(ctx context.Context) (n int64, err error) {
+	err = s.read.row(ctx, countOfSerials).Scan(&n)
+	return n, s.wrap(ctx, "count numbers", err)
+}
+
+const (
+	renameSerial        = `UPDATE OR REPLACE serials SET name = ?2 WHERE name = ?1`
+	deleteSerial        = `DELETE FROM serials WHERE name = ?`
+	renameSerialOfFeed  = `UPDATE OR IGNORE serials SET name = 'feed/' || ?2 WHERE name = 'feed/' || ?1`
+	deleteSerialOfFeed  = `DELETE FROM serials WHERE name = 'feed/' || ?`
+	deleteSerialsOfFeed = `
+		DELETE FROM serials WHERE name IN (
+			SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?1) UNION ALL SELECT 'feed/' || ?1)`
+)

@@ -80,6 +80,12 @@ func (s feedStore) MoveFeed(ctx context.Context, id, url string) ([]string, erro
 		if _, err := w.exec(ctx, putRedirect, id, to.ID); err != nil {
 			return nil, err
 		}
+		if _, err := w.exec(ctx, renameSerialOfFeed, id, to.ID); err != nil {
+			return nil, err
+		}
+		if _, err := w.exec(ctx, deleteSerialOfFeed, id); err != nil { // the feed that it moves to has a number
+			return nil, err
+		}
 		_, err = scanText(w.row(ctx, removeFeed, id))
 		return affected, err
 	})

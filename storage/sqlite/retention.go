@@ -55,10 +55,11 @@ const (
 	itemsToPurge = `
 		SELECT i.num, i.id, i.feed, i.key, i.event_id, i.story_id
 		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value WHERE ` + isUnprotected
-	deletePurgedSpam   = `DELETE FROM spam WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
-	deletePurgedMarks  = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
-	deletePurgedLabels = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
-	deletePurgedItems  = `DELETE FROM items WHERE num IN (SELECT value FROM json_each(?1))`
+	deletePurgedSpam    = `DELETE FROM spam WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
+	deletePurgedMarks   = `DELETE FROM marks WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
+	deletePurgedLabels  = `DELETE FROM kept_labels WHERE item_id IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
+	deletePurgedSerials = `DELETE FROM serials WHERE name IN (SELECT id FROM items WHERE num IN (SELECT value FROM json_each(?1)))`
+	deletePurgedItems   = `DELETE FROM items WHERE num IN (SELECT value FROM json_each(?1))`
 	// The pair of an event and a story goes with its last item.
 	deletePurgedEvents = `
 		DELETE FROM event_stories WHERE event_id = ?1 AND story_id = ?2
@@ -111,7 +112,7 @@ func purge(ctx context.Context, w *writer, rows []purgedRow) (purged []string, e
 	if err := markStoriesDirty(ctx, w, stories); err != nil {
 		return nil, err
 	}
-	for _, statement := range []string{deletePurgedSpam, deletePurgedMarks, deletePurgedLabels, deletePurgedItems} {
+	for _, statement := range []string{deletePurgedSpam, deletePurgedMarks, deletePurgedLabels, deletePurgedSerials, deletePurgedItems} {
 		if _, err := w.exec(ctx, statement, asJSON(nums)); err != nil {
 			return nil, err
 		}

@@ -143,7 +143,22 @@ const addedTables = `
 		client   TEXT PRIMARY KEY,
 		previous INTEGER,
 		latest   INTEGER NOT NULL
-	) STRICT, WITHOUT ROWID`
+	) STRICT, WITHOUT ROWID;
+
+
+	CREATE TABLE IF NOT EXISTS fever_keys (
+		client    TEXT PRIMARY KEY,
+		hash      TEXT NOT NULL,
+		passwords INTEGER NOT NULL, -- of the person when it was made
+		created   INTEGER NOT NULL,
+		used      INTEGER
+	) STRICT;
+
+	-- Numbers of items, feeds and tags, see storage.Serials.
+	CREATE TABLE IF NOT EXISTS serials (
+		serial INTEGER PRIMARY KEY AUTOINCREMENT,
+		name   TEXT NOT NULL UNIQUE
+	) STRICT`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {

@@ -392,3 +392,122 @@ func visitsOfClients(c storeTest) {
 	}
 	c.wantEqual("the visit", got, second)
 }
+
+// serials returns the numbers of names.
+func serials(c storeTest, names ...string) []int64 {
+	c.Helper()
+	got, err := c.SerialsOf(c.Context(), names...)
+	if err != nil {
+		c.Fatalf("read numbers: %v", err)
+	}
+	numbers := make([]int64, len(names))
+	for i, name := range names {
+		numbers[i] = got[name]
+	}
+	if slices.Contains(numbers, 0) {
+		c.Errorf("got the numbers %v of %q, want one for each", numbers, names)
+	}
+	return numbers
+}
+
+// wantSerials fails unless the listed items with a number after, or before, another are these.
+func wantSerials(c storeTest, after, before int64, limit int, want ...storage.Item) {
+	c.Helper()
+	got, err := c.ListSerials(c.Context(), after, before, limit)
+	if err != nil {
+		c.Fatalf("list numbers: %v", err)
+	}
+	names := []string{}
+	for i, n := range got {
+		names = append(names, n.Name)
+		if i > 0 && (n.Number > got[i-1].Number) != (before == 0) {
+			c.Errorf("got the numbers %v, want them in order", got)
+		}
+	}
+	c.wantEqual("the items by number", names, append([]string{}, itemIDs(want)...))
+}
+
+func numberItems(c storeTest, since time.Time) {
+	c.Helper()
+	if err := c.NumberItems(c.Context(), since); err != nil {
+		c.Fatalf("number items: %v", err)
+	}
+}
+
+func serialsOfItems(c storeTest) {
+	a := c.addFeed("https://a.example/")
+	items := readable(c, a, 6)
+	hidden := anItem(a, "hidden")
+	hidden.Spam, hidden.DuplicateOf, hidden.Flags, hidden.FirstSeen = true, "", nil, day.Add(time.Hour)
+	c.put(hidden)
+	numberItems(c, items[2].FirstSeen)
+	numberItems(c, items[2].FirstSeen)
+	wantSerials(c, 0, 0, 10, items[2:]...)
+	late := anItem(a, "late") // its document was received before those of items that have numbers
+	late.Spam, late.DuplicateOf, late.Flags, late.FirstSeen = false, "", nil, items[3].FirstSeen.Add(time.Second)
+	c.put(late)
+	numberItems(c, items[2].FirstSeen)
+	all := append(slices.Clone(items[2:]), late)
+	wantSerials(c, 0, 0, 10, all...)
+	numbers := serials(c, itemIDs(all)...)
+	wantSerials(c, numbers[1], 0, 2, all[2:4]...)
+	wantSerials(c, numbers[4], 0, 10)
+	wantSerials(c, 0, numbers[3], 2, all[2], all[1])
+	wantSerials(c, 0, numbers[0], 2)
+	wantSerials(c, 0, 1<<53, 1, late)
+	wantSerials(c, 0, 0, -1)
+	c.wantEqual("the number of a hidden item", serials(c, hidden.ID)[0] > numbers[4], true)
+	wantSerials(c, numbers[4], 0, 10) // which is not listed
+	n, err := c.CountSerials(c.Context())
+	if err != nil || n != 6 {
+		c.Errorf("got %d items with numbers, %v; want 6", n, err)
+	}
+}
+
+func serialsOfNames(c storeTest) {
+	names := []string{storage.TagSerial("b"), storage.FeedSerial("a"), storage.TagSerial("a")}
+	numbers := serials(c, names...)
+	if !slices.IsSorted(numbers) {
+		c.Errorf("got %v, want numbers in the given order", numbers)
+	}
+	c.wantEqual("the same numbers", serials(c, names[2], names[0]), []int64{numbers[2], numbers[0]})
+	got, err := c.NamesOf(c.Context(), numbers[1], numbers[0], 1<<52)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the names", got, map[int64]string{numbers[0]: names[0], numbers[1]: names[1]})
+	if got, err := c.NamesOf(c.Context()); err != nil || len(got) != 0 {
+		c.Errorf("of no number: got %v, %v", got, err)
+	}
+	if n, err := c.CountSerials(c.Context()); err != nil || n != 0 {
+		c.Errorf("got %d items with numbers, %v; want none", n, err)
+	}
+}
+
+func serialsMove(c storeTest) {
+	from, to := c.addFeed(oldURL), c.addFeed(newURL)
+	items, there := readable(c, from, 4), readable(c, to, 2) // with the keys of the first two
+	own := serials(c, append(itemIDs(items), storage.FeedSerial(from))...)
+	kept := serials(c, there[0].ID)
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := itemIDs(at(to, items...))
+	c.wantEqual("the numbers after a move", serials(c, moved[0], moved[2], moved[3], storage.FeedSerial(to)), []int64{kept[0], own[2], own[3], own[4]})
+	got, err := c.NamesOf(c.Context(), own[0], own[1])
+	if err != nil || len(got) != 0 {
+		c.Errorf("got %v of merged items, %v; want none", got, err)
+	}
+	if _, err := c.RemoveFeed(c.Context(), to); err != nil {
+		c.Fatal(err)
+	}
+	got, err = c.NamesOf(c.Context(), own[2], own[3], own[4], kept[0])
+	if err != nil || len(got) != 0 {
+		c.Errorf("got %v of a removed feed, %v; want none", got, err)
+	}
+	c.addFeed(newURL)
+	again := readable(c, to, 1)
+	if n := serials(c, again[0].ID)[0]; n <= own[4] {
+		c.Errorf("got the number %d again, want one after %d", n, own[4])
+	}
+}

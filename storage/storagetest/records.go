@@ -421,3 +421,40 @@ func manyTokensOfPerson(c storeTest) {
 	c.wantError("add one too many", storage.PersonTokens(c.Store).Add(c.Context(), aPersonToken("ann", "more", day)), storage.ErrTooMany)
 	addPersonToken(c, aPersonToken("bob", "0", day)) // has tokens of his own
 }
+
+func feverKeys(c storeTest) {
+	keys := storage.FeverKeys(c.Store)
+	key := storage.FeverKey{Client: "ann", Hash: "one", Passwords: 2, Created: day}
+	for _, k := range []storage.FeverKey{{Client: "bob", Hash: "other", Created: day}, {Client: "ann", Hash: "old", Created: day, Used: day}, key} {
+		if err := keys.Put(c.Context(), k); err != nil {
+			c.Fatal(err)
+		}
+	}
+	for _, used := range []storage.FeverKey{{Client: "ann", Hash: "old", Used: day.Add(time.Hour)}, {Client: "cid", Hash: "none", Used: day}} {
+		if err := keys.Use(c.Context(), used); err != nil {
+			c.Fatal(err)
+		}
+	}
+	got, err := keys.List(c.Context())
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the credentials", got, []storage.FeverKey{key, {Client: "bob", Hash: "other", Created: day}})
+	key.Used = day.Add(time.Minute)
+	for _, at := range []time.Time{key.Used, day} {
+		if err := keys.Use(c.Context(), storage.FeverKey{Client: "ann", Hash: "one", Used: at}); err != nil {
+			c.Fatal(err)
+		}
+	}
+	one, err := keys.Read(c.Context(), "ann")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the used credential", one, key)
+	if err := keys.Remove(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantError("remove it again", keys.Remove(c.Context(), "ann"), storage.ErrNotFound)
+	_, err = keys.Read(c.Context(), "ann")
+	c.wantError("read it", err, storage.ErrNotFound)
+}

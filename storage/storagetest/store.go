@@ -71,6 +71,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"Follows belong to a client", followsOfClients},
 		{"Follows are limited for each client", manyFollows},
 		{"Only later visits are stored", visitsOfClients},
+		{"A client has one Fever credential", feverKeys},
 
 		{"PutImport stores every field of an import", storedImport},
 		{"PutImport replaces an import with the same ID", replacedImport},
@@ -134,6 +135,9 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"marks move and are deleted with their items", marksMove},
 		{"items read by MarkAllRead stay read when their feed moves", readFeedMoves},
 		{"NumberedItems finds items by number", numberedItems},
+		{"Serials number listed items in order of arrival", serialsOfItems},
+		{"Serials number any names on request", serialsOfNames},
+		{"Serials move and are deleted with their items and feeds", serialsMove},
 		{"SavedSearches are listed by name in their latest version", searchesInOrder},
 		{"PutSearch enforces MaxSearches", manySearches},
 

@@ -46,7 +46,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Metrics: o.MetricsPage, CORSOrigins: env.Config.CORS, RequestsPerClient: env.Config.RequestsPerClient, Idempotency: env.Mesh.Responses(),
 		TrustedProxies: env.Config.TrustedProxy, PersonHeader: env.Config.PersonHeader, Public: web.Public(), HSTS: env.Config.TLS.ACMEHost != "",
 	})
-	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, server.Login, server.CORSOrigins))))
+	handler := withHubs(env, greader.NormalizePaths(server.Handler(web.Mounts(answers, web.Logins{Reader: server.Login, Fever: server.FeverLogin}, server.CORSOrigins))))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return answers.Imports.Run(ctx) })
 	group.Go(func() error { return answers.Jobs.Run(ctx) })

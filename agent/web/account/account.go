@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/wire"
 )
 
 //go:embed templates
@@ -59,6 +60,8 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(accountPath, func(w http.ResponseWriter, r *http.Request) { p.showAccount(w, r, http.StatusOK, "") })
 	mux.HandleFunc("POST "+accountPath+"/password", p.changePassword)
 	mux.HandleFunc("POST "+accountPath+"/end", p.end)
+	mux.HandleFunc("POST "+accountPath+"/fever", p.setFever)
+	mux.HandleFunc("POST "+accountPath+"/fever/remove", p.removeFever)
 	p.tokenRoutes(mux)
 	p.ownerRoutes(mux)
 	return p.Handler(mux, smallForms...)
@@ -184,6 +187,7 @@ type accountPage struct {
 	Name, Problem string
 	IsPerson      bool
 	Sessions      []sessionRow
+	Fever         feverForm
 }
 
 type sessionRow struct {
@@ -192,6 +196,12 @@ type sessionRow struct {
 }
 
 func (p *pages) showAccount(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	page, status := p.accountOf(w, r, status, problem)
+	p.Render(w, r, status, "account", "Account", page)
+}
+
+// accountOf returns the page of the client, and the status of an error that it shows.
+func (p *pages) accountOf(w http.ResponseWriter, r *http.Request, status int, problem string) (accountPage, int) {
 	c := access.From(r.Context())
 	page := accountPage{Name: c.Name, Problem: problem, IsPerson: c.Person}
 	if c.Person {
@@ -202,11 +212,60 @@ func (p *pages) showAccount(w http.ResponseWriter, r *http.Request, status int, 
 		for _, s := range all {
 			page.Sessions = append(page.Sessions, sessionRow{s.Hash, s.Browser, day(s.Created), day(s.Used), s.Hash == c.Session})
 		}
+		fever, err := p.Tokens.Fever(r.Context(), wire.None{})
+		if err != nil {
+			status, page.Problem = p.problem(w, err)
+		}
+		page.Fever = newFeverForm(fever)
 	}
-	p.Render(w, r, status, "account", "Account", page)
+	return page, status
 }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 MST") }
+
+// A feverForm is the state of the person's password of the Fever API.
+type feverForm struct {
+	Name, Password string // Password only in the answer that generates it
+	Created, Used  string // empty: there is no password, or it was not used
+}
+
+func newFeverForm(f wire.FeverPassword) feverForm {
+	form := feverForm{Name: f.Name, Password: f.Password}
+	if !f.Created.IsZero() {
+		form.Created = day(f.Created)
+	}
+	if !f.Used.IsZero() {
+		form.Used = day(f.Used)
+	}
+	return form
+}
+
+// setFever generates the password of the Fever API, and shows it once.
+func (p *pages) setFever(w http.ResponseWriter, r *http.Request) {
+	if !access.From(r.Context()).Person {
+		p.showAccount(w, r, http.StatusConflict, "")
+		return
+	}
+	made, err := p.Tokens.SetFever(r.Context(), wire.None{})
+	if err != nil {
+		status, problem := p.problem(w, err)
+		p.showAccount(w, r, status, problem)
+		return
+	}
+	page, status := p.accountOf(w, r, http.StatusOK, "")
+	page.Fever = newFeverForm(made)
+	p.Render(w, r, status, "account", "Account", page)
+}
+
+// removeFever removes the password of the Fever API.
+func (p *pages) removeFever(w http.ResponseWriter, r *http.Request) {
+	if _, err := p.Tokens.RemoveFever(r.Context(), wire.None{}); err != nil {
+		status, problem := p.problem(w, err)
+		p.showAccount(w, r, status, problem)
+		return
+	}
+	http.Redirect(w, r, accountPath, http.StatusSeeOther)
+}
 
 // changePassword sets another password, after a check of the present one. It ends all other sessions.
 func (p *pages) changePassword(w http.ResponseWriter, r *http.Request) {

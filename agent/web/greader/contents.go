@@ -94,7 +94,7 @@ func (s *itemCalls) sendContents(w http.ResponseWriter, r *http.Request, id stri
 	if next != "" {
 		tail = `],"continuation":` + strconv.Quote(next) + "}"
 	}
-	return sendList(w, strings.TrimSuffix(string(head), "}")+`,"items":[`, tail, func(send func(any) error) error {
+	return SendList(w, strings.TrimSuffix(string(head), "}")+`,"items":[`, tail, func(send func(any) error) error {
 		for c, err := range s.contents(r.Context(), marks) {
 			if err == nil {
 				err = send(c)
@@ -143,9 +143,9 @@ func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedIt
 		CrawlTimeMsec: strconv.FormatInt(i.FirstSeen.UnixMilli(), 10),
 		TimestampUsec: strconv.FormatInt(i.FirstSeen.UnixMicro(), 10),
 		Published:     i.Published.Unix(),
-		Title:         asHTML(i.Title), Author: asHTML(i.Author),
+		Title:         AsHTML(i.Title), Author: AsHTML(i.Author),
 		Categories: s.categories(f, m),
-		Origin:     origin{feedPrefix + i.FeedID, asHTML(f.Name()), storage.WebURL(f.Site)},
+		Origin:     origin{feedPrefix + i.FeedID, AsHTML(f.Name()), storage.WebURL(f.Site)},
 		Summary:    map[string]string{"direction": "ltr", "content": i.HTML},
 	}
 	if !i.Updated.IsZero() {
@@ -177,9 +177,9 @@ func (s *itemCalls) categories(f storage.Feed, m storage.MarkedItem) []string {
 	return all
 }
 
-// asHTML makes plain text safe for clients. Some render titles as HTML, others show them literally, so that
+// AsHTML makes plain text safe for clients. Some render titles as HTML, others show them literally, so that
 // no escape is right for both. As in FreshRSS, it replaces the characters that form tags and references by
 // full-width ones.
-func asHTML(text string) string { return noTags.Replace(text) }
+func AsHTML(text string) string { return noTags.Replace(text) }
 
 var noTags = strings.NewReplacer("<", "＜", ">", "＞", "&lt", "＆lt", "&LT", "＆LT", "&#", "＆#")

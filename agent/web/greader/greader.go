@@ -92,7 +92,7 @@ const (
 func (s *server) answer(c handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store") // the response belongs to one client
-		p, err := parameters(w, r)
+		p, err := Parameters(w, r)
 		if err == nil {
 			err = c(w, r, p)
 		}
@@ -102,9 +102,9 @@ func (s *server) answer(c handler) http.HandlerFunc {
 	}
 }
 
-// parameters returns the parameters of the URL and of the body, which is buffered up to maxBody. Some clients
+// Parameters returns the parameters of the URL and of the body, which is buffered up to maxBody. Some clients
 // omit the body's Content-Type.
-func parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+func Parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	p := r.URL.Query()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -196,9 +196,9 @@ func sendJSON(w http.ResponseWriter, answer any) error {
 	return ignoreWriteError(json.NewEncoder(w).Encode(answer))
 }
 
-// sendList sends a list in JSON, between head and tail, while each sends its entries. If each fails midway, the
+// SendList sends a list in JSON, between head and tail, while each sends its entries. If each fails midway, the
 // connection is aborted: a client would take a partial list for the complete one.
-func sendList(w http.ResponseWriter, head, tail string, each func(send func(entry any) error) error) error {
+func SendList(w http.ResponseWriter, head, tail string, each func(send func(entry any) error) error) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	before, sent := head, false
 	err := each(func(entry any) error {

@@ -10,7 +10,7 @@ import (
 // freshRSSPath is the path of FreshRSS's API, which clients offer as a choice.
 const freshRSSPath = "/api/greader.php"
 
-// NormalizePaths is a middleware that rewrites the paths of reader requests to those of [Handler], despite a
+// NormalizePaths is a middleware that rewrites the paths of reader requests to those of [Handler] and of the Fever API, despite a
 // trailing slash, double slashes, or FreshRSS's path before them. It must precede any routing by path, and a
 // mux's redirect, which would turn a POST into a GET. Other requests pass unchanged.
 func NormalizePaths(next http.Handler) http.Handler {
@@ -41,7 +41,7 @@ func normalizePath(escaped string) string {
 			return "/accounts/" // responds 404, which shows that the server exists
 		}
 	}
-	if !strings.HasPrefix(p, "/reader/") && !strings.HasPrefix(p, "/accounts/") {
+	if !strings.HasPrefix(p, "/reader/") && !strings.HasPrefix(p, "/accounts/") && p != "/fever" && !strings.HasPrefix(p, "/fever/") {
 		return ""
 	}
 	// A stream's ID may be a URL, whose slashes must be escaped.

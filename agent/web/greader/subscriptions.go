@@ -41,9 +41,9 @@ type subscription struct {
 
 // subscriptions streams all feeds to the client while it loads them.
 func (s *feedCalls) subscriptions(w http.ResponseWriter, r *http.Request, _ url.Values) error {
-	return sendList(w, `{"subscriptions":[`, "]}", func(send func(any) error) error {
+	return SendList(w, `{"subscriptions":[`, "]}", func(send func(any) error) error {
 		return storage.ForEachFeed(r.Context(), s.store, func(f storage.Feed) error {
-			entry := subscription{ID: feedPrefix + f.ID, Title: asHTML(f.Name()), Categories: []category{}, URL: f.URL,
+			entry := subscription{ID: feedPrefix + f.ID, Title: AsHTML(f.Name()), Categories: []category{}, URL: f.URL,
 				HTMLURL: cmp.Or(storage.WebURL(f.Site), f.URL), FirstItemMsec: fmt.Sprint(f.Added.UnixMilli())}
 			for _, tag := range f.Tags {
 				entry.Categories = append(entry.Categories, category{labelPrefix + tag, tag})
@@ -153,7 +153,7 @@ func (s *feedCalls) quickAdd(w http.ResponseWriter, r *http.Request, p url.Value
 	if err != nil {
 		return err
 	}
-	return sendJSON(w, map[string]any{"numResults": 1, "query": address, "streamId": feedPrefix + id, "streamName": asHTML(f.Name())})
+	return sendJSON(w, map[string]any{"numResults": 1, "query": address, "streamId": feedPrefix + id, "streamName": AsHTML(f.Name())})
 }
 
 // export sends all feeds as OPML.

@@ -90,7 +90,7 @@ func newTestbed(t *testing.T, change ...func(*setup)) *testbed {
 
 // handler returns the API and all that is mounted beside it, with other pages.
 func (w *testbed) handler(pages http.Handler) http.Handler {
-	mounts := web.Mounts(w.server.Service, w.server.Login, w.server.CORSOrigins)
+	mounts := web.Mounts(w.server.Service, web.Logins{Reader: w.server.Login, Fever: w.server.FeverLogin}, w.server.CORSOrigins)
 	mounts["/"] = pages
 	return w.server.Handler(mounts)
 }

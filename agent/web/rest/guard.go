@@ -35,10 +35,12 @@ func (s *Server) guarded(mux *http.ServeMux, scopes map[string]access.Scope) htt
 	return g
 }
 
-// Paths that need no token: the liveness check, and the login of readers, whose password is a token.
+// Paths that need no token: the liveness check, the login of readers, whose password is a token, and the Fever API, whose key
+// is in the body.
 const (
 	livePath  = "/livez"
 	loginPath = "/accounts/ClientLogin"
+	feverPath = "/fever"
 )
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +63,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.deny(w, r, pattern, access.Client{}, otherSite)
 		return
 	}
-	readerLogin := r.URL.Path == loginPath && pathOf(pattern) != "/" // otherwise the console's pages serve the path
+	isFever := strings.HasPrefix(pathOf(pattern), feverPath)
+	if isFever {
+		if wait := g.limit(header, access.Client{}, r); wait > 0 {
+			tooManyRequests("this address sends too many requests", wait).ServeHTTP(w, r)
+			return
+		}
+	}
+	readerLogin := isFever || r.URL.Path == loginPath && pathOf(pattern) != "/" // otherwise the console's pages serve the path
 	if readerLogin || slices.Contains(g.server.Public, r.URL.Path) && slices.Contains(publicMethods, r.Method) {
 		r.Header.Del("Idempotency-Key") // the answer belongs to this request alone
 		boundBody(w, r, r.URL.Path)
@@ -289,6 +298,18 @@ func (s *Server) Login(r *http.Request, name, password string) (client access.Cl
 	}
 	client, err = s.authenticate(r, password)
 	return client, password, err
+}
+
+// FeverLogin returns the client of a key of the Fever API. On a node that requires neither a token nor a login, apps on this
+// machine may send any. Its errors are those of [access.TokenStore.Authenticate].
+func (s *Server) FeverLogin(r *http.Request, key string) (access.Client, error) {
+	client, decided, err := s.localClient(r, "")
+	if decided {
+		return client, err
+	}
+	client, limited, err := s.Tokens.TokenStore.AuthenticateFever(r.Context(), key, access.Address(r))
+	s.logLimited(r, limited)
+	return client, err
 }
 
 // limit counts a request, and returns how long its client must wait. Local requests without a token are not

@@ -527,6 +527,9 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
 		{"make-backup", "", "", "", 200},
+		{"get-fever", "", "", "", 200},
+		{"set-fever", "", "", "", 409},
+		{"remove-fever", "", "", "", 204},
 		{"remove-feed", w.feed, "", "", 204},
 
 		{"list-people", "", "", "", 200},
@@ -606,7 +609,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
 			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-follows", "put-follow", "remove-follow":
 			continue // need no mesh
-		case "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
+		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh
 		case "list-feeds":
 			continue // see TestFeeds_ListedWithoutSchedule

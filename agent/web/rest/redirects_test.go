@@ -40,7 +40,7 @@ func TestRedirects_StayOnSite(t *testing.T) {
 	l := newLiving(t)
 	answers := service.New(service.Deps{Store: l.store, Index: enginetest.Index(t), Mesh: l.mesh, Fetcher: nowhere{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	server := rest.New(answers, rest.Options{Metrics: http.NotFoundHandler()})
-	here := httptest.NewServer(server.Handler(web.Mounts(answers, server.Login, server.CORSOrigins)))
+	here := httptest.NewServer(server.Handler(web.Mounts(answers, web.Logins{Reader: server.Login, Fever: server.FeverLogin}, server.CORSOrigins)))
 	t.Cleanup(here.Close)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	sent := 0

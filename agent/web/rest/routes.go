@@ -52,6 +52,9 @@ func (s *Server) routes() []route {
 		handle(wire.ListTokens, s.Tokens.List),
 		handle(wire.AddToken, s.Tokens.Add),
 		handle(wire.RemoveToken, s.Tokens.Remove),
+		handle(wire.GetFever, s.Tokens.Fever),
+		handle(wire.SetFever, s.Tokens.SetFever),
+		handle(wire.RemoveFever, s.Tokens.RemoveFever),
 
 		handle(wire.ListPeople, s.People.List),
 		handle(wire.AddPerson, s.People.Add),
