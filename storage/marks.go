@@ -3,12 +3,13 @@ package storage
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"time"
 )
 
 // Marks is the part of a [Store] that stores the marks of readers: read and starred. Marks of different
 // clients are independent. An item is read if the client marked it read, or if the client marked everything
-// up to its FirstSeen read and has not marked it unread since. Marks move and are deleted with their items.
+// up to its FirstSeen read and has not marked it unread since. Marks and annotations move and are deleted with their items.
 //
 // Listed items are those shown to readers: no spam, no duplicates, no [FlagMuted].
 type Marks interface {
@@ -35,7 +36,7 @@ type Marks interface {
 	// Items with equal numbers are ordered by ID.
 	NumberedItems(ctx context.Context, numbers ...int64) ([]string, error)
 
-	// DeleteMarks deletes all marks of the client, its [Follows] and its [Visits].
+	// DeleteMarks deletes all marks and annotations of the client, its [Follows] and its [Visits].
 	DeleteMarks(ctx context.Context, client string) error
 }
 
@@ -45,11 +46,12 @@ type MarkChange struct{ Read, Starred *bool }
 // A Stream selects the items of one feed, of all feeds with a tag, or, if both are empty, all items.
 type Stream struct{ FeedID, Tag string }
 
-// A MarkQuery selects listed items of a stream. A query for starred items also returns those that are no
+// A MarkQuery selects listed items of a stream. A query for starred items or a label also returns those that are no
 // longer listed.
 type MarkQuery struct {
 	Stream
 	Read, Starred *bool     // filter by mark; nil: no filter
+	Label         string    // of the client's [Annotation]; empty: no filter
 	From, Until   time.Time // first seen at or after From and before Until; zero: no bound
 	ByTime        bool      // ordered by Time instead of FirstSeen
 	Oldest        bool      // oldest first
@@ -230,3 +232,50 @@ func FeedSerial(feedID string) string { return "feed/" + feedID }
 
 // TagSerial returns the name of a tag in [Serials].
 func TagSerial(tag string) string { return "tag/" + tag }
+
+// An Annotation is what a client adds to an item. An item with an annotation is never purged.
+type Annotation struct {
+	Client, ItemID string
+	Labels         []string // sorted, each once
+	Note           string   // not in lists
+	Changed        time.Time
+}
+
+var annotationTable = tableOf(Table{Name: "annotations", Keys: 2, Order: "client, item_id"}, func(a *Annotation) []Column {
+	return []Column{
+		{Name: "client", Field: &a.Client}, {Name: "item_id", Field: &a.ItemID}, {Name: "labels", Field: &a.Labels},
+		{Name: "note", Field: &a.Note, Large: true}, {Name: "changed", Field: &a.Changed},
+	}
+})
+
+// Annotations returns the annotations of a [Store].
+func Annotations(of Records) AnnotationRecords { return AnnotationRecords{of} }
+
+// AnnotationRecords are the annotations of a [Store].
+type AnnotationRecords struct{ records Records }
+
+// List returns all annotations of a client without their notes, ordered by item.
+func (a AnnotationRecords) List(ctx context.Context, client string) ([]Annotation, error) {
+	return listRecords[Annotation](ctx, a.records, annotationTable, allRecords, client)
+}
+
+// Read returns the annotation of an item, or [ErrNotFound].
+func (a AnnotationRecords) Read(ctx context.Context, client, itemID string) (Annotation, error) {
+	return readRecord[Annotation](ctx, a.records, annotationTable, client, itemID)
+}
+
+// Change stores what apply makes of the annotation of an item, which is empty if there is none. An annotation without labels
+// and note is deleted. It returns the error of apply. apply may run again.
+func (a AnnotationRecords) Change(ctx context.Context, client, itemID string, apply func(*Annotation) error) error {
+	return changeRecord(ctx, a.records, annotationTable, func(stored *Annotation) (*Annotation, error) {
+		changed := Annotation{Client: client, ItemID: itemID}
+		if stored != nil {
+			changed = *stored
+			changed.Labels = slices.Clone(stored.Labels)
+		}
+		if err := apply(&changed); err != nil || len(changed.Labels) == 0 && changed.Note == "" {
+			return nil, err
+		}
+		return &changed, nil
+	}, client, itemID)
+}

@@ -14,8 +14,8 @@ import (
 
 // Retention is the part of a [Store] that deletes old items in small batches.
 //
-// Protected items are never purged: items starred by a reader or by the rules, items whose labels a user
-// corrected, and originals as long as one of their duplicates is stored, because readers see the original in its
+// Protected items are never purged: items starred by a reader or by the rules, items that a reader labelled or wrote a
+// note on, items whose labels a user corrected, and originals as long as one of their duplicates is stored, because readers see the original in its
 // place.
 //
 // The store keeps the keys of purged items, some 20 bytes each, so that an entry that its feed still lists does

@@ -45,7 +45,7 @@ func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToke
 	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
 }
 
-// Remove removes a token with the marks of its client and what the client follows.
+// Remove removes a token with the marks and annotations of its client and what the client follows.
 func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
 	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
 		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
@@ -140,7 +140,7 @@ func (p *People) Set(ctx context.Context, in wire.SetPersonRequest) (wire.Person
 	return personOf(person, secret), nil
 }
 
-// Remove removes a person with the person's tokens, sessions and marks, and what the person follows.
+// Remove removes a person with the person's tokens, sessions, marks and annotations, and what the person follows.
 func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) {
 	person, err := p.Access.Remove(ctx, in.Name)
 	if err != nil {

@@ -18,6 +18,7 @@ const (
 type ReadingQuery struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"Only items of the feed with this ID."`
 	Tag    string `query:"tag" maxLength:"200" doc:"Only items of feeds with this tag; tags are folders."`
+	Label  string `query:"label" maxLength:"64" doc:"Only items that this client gave the label."`
 	Show   string `query:"show" enum:"unread,all,starred" default:"unread" doc:"Which items; those first seen 30 days ago or earlier count as read."`
 	Oldest bool   `query:"oldest" doc:"In order of their times, oldest first; by default newest first."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum length of the page."`
@@ -87,6 +88,7 @@ type MarkItemsRequest struct{ Body Marks }
 type ReadStream struct {
 	Feed  string    `json:"feed,omitempty" maxLength:"64" doc:"ID of a feed."`
 	Tag   string    `json:"tag,omitempty" maxLength:"200" doc:"A tag of feeds. Without feed and tag: all feeds."`
+	Label string    `json:"label,omitempty" maxLength:"64" doc:"A label that this client gave to items."`
 	Until time.Time `json:"until,omitzero" doc:"Only items first seen at or before this time; by default all."`
 	Older time.Time `json:"older,omitzero" doc:"Only items whose place in a list, time, is at or before this one; by default all."`
 }
@@ -140,6 +142,35 @@ var (
 		Summary: "End following or muting something", Errors: []int{404, 422, 503}}
 )
 
+// An Annotation is what a client adds to an item.
+type Annotation struct {
+	Labels []string `json:"labels" doc:"In alphabetical order."`
+	Note   string   `json:"note,omitempty"`
+}
+
+// An AnnotationChange replaces labels or the note; what is absent stays unchanged.
+type AnnotationChange struct {
+	Labels *[]string `json:"labels,omitempty" maxItems:"20" doc:"All labels of the item: each of up to 64 characters, without commas and line breaks. A client has up to 100 different ones."`
+	Note   *string   `json:"note,omitempty" maxLength:"4096" doc:"Up to 4,096 bytes; empty: none."`
+}
+
+// An AnnotateItemRequest changes the annotation of an item.
+type AnnotateItemRequest struct {
+	ID   string `path:"id" maxLength:"64" doc:"ID of the item."`
+	Body AnnotationChange
+}
+
+// An ItemLabel is a label of a client with its number of items.
+type ItemLabel struct {
+	Name  string `json:"name"`
+	Items int64  `json:"items"`
+}
+
+// ItemLabels are the labels of a client, by name.
+type ItemLabels struct {
+	Labels []ItemLabel `json:"labels"`
+}
+
 // The operations on reading lists. Marks belong to the client that sets them, so that a client that may read may set them.
 var (
 	ListReading = Operation[ReadingQuery, ReadingPage]{ID: "list-reading", Method: "GET", Path: "/api/reading", Tag: "reading", Scope: access.Read,
@@ -149,5 +180,11 @@ var (
 	MarkItems = Operation[MarkItemsRequest, None]{ID: "mark-items", Method: "POST", Path: "/api/reading/marks", Tag: "reading", Scope: access.Read,
 		Summary: "Mark items as read, unread or starred", Errors: []int{400, 422, 503}}
 	MarkAllRead = Operation[MarkAllReadRequest, MarkedRead]{ID: "mark-all-read", Method: "POST", Path: "/api/reading/all-read", Tag: "reading", Scope: access.Read,
-		Summary: "Mark all items of a feed, a folder or all feeds as read", Errors: []int{400, 404, 422, 503}}
+		Summary: "Mark all items of a feed, a folder, a label or all feeds as read", Errors: []int{400, 404, 422, 503}}
+	ListLabels = Operation[None, ItemLabels]{ID: "list-labels", Method: "GET", Path: "/api/reading/labels", Tag: "reading", Scope: access.Read,
+		Summary: "Labels that this client gave to items", Errors: []int{503}}
+	GetAnnotation = Operation[ByID, Annotation]{ID: "get-annotation", Method: "GET", Path: "/api/items/{id}/annotation", Tag: "reading", Scope: access.Read,
+		Summary: "This client's labels and note of an item", Errors: []int{404, 503}}
+	AnnotateItem = Operation[AnnotateItemRequest, Annotation]{ID: "annotate-item", Method: "PATCH", Path: "/api/items/{id}/annotation", Tag: "reading", Scope: access.Read,
+		Summary: "Change this client's labels or note of an item", Description: "An item with a label or a note is kept, as starred ones are.", Errors: []int{400, 404, 422, 503}}
 )

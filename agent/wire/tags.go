@@ -8,7 +8,7 @@ var Tags = []Tag{
 	{"search", "Full-text search with facets, completions of words, and similar items."},
 	{"searches", "Searches that are saved under a name."},
 	{"items", "Items with the reasons for their labels, their duplicates and related items, and corrections of labels and duplicates."},
-	{"reading", "Items to read by feed and folder, with the read and starred marks of the token that asks."},
+	{"reading", "Items to read by feed and folder, with the marks, labels and notes of the requesting client."},
 	{"follows", "What the client follows and mutes: stories, publishers, feeds, categories, topics and words."},
 	{"stories", "Stories with their events and coverage, bursts, and manual edits of stories."},
 	{"feeds", "Feeds with their settings and their state in the schedule: find, add, change, poll, export and remove them."},

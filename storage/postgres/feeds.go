@@ -140,7 +140,7 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteSerialsOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
+		for _, statement := range []string{deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteAnnotationsOfFeed, deleteSerialsOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
 			if _, err := tx.Exec(ctx, statement, num); err != nil {
 				return nil, err
 			}

@@ -96,9 +96,15 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 	}
 	starred := q.Starred != nil && *q.Starred
 	add(`SELECT ` + markedFields + ` FROM items i` + joinMarks + ` WHERE `)
-	if starred {
+	switch {
+	case q.Label != "":
+		add(`EXISTS (SELECT FROM annotations n WHERE n.client = $1 AND n.item_id = i.id AND n.labels ? $?::text)`, q.Label)
+		if starred {
+			add(` AND m.starred`)
+		}
+	case starred:
 		add(`m.starred`)
-	} else {
+	default:
 		add(isListed)
 	}
 	if q.Starred != nil && !starred {
@@ -188,6 +194,7 @@ func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 		statements.Queue(`DELETE FROM read_until WHERE client = $1`, clean(client)...)
 		statements.Queue(`DELETE FROM follows WHERE client = $1`, clean(client)...)
 		statements.Queue(`DELETE FROM visits WHERE client = $1`, clean(client)...)
+		statements.Queue(`DELETE FROM annotations WHERE client = $1`, clean(client)...)
 		return tx.SendBatch(ctx, statements).Close()
 	})
 }
@@ -332,4 +339,31 @@ const (
 	deleteSerialOfFeed  = `DELETE FROM serials WHERE name = 'feed/' || $1::text`
 	deleteSerialsOfFeed = `
 		DELETE FROM serials WHERE name IN (SELECT id FROM items WHERE feed = $1 UNION ALL SELECT 'feed/' || id FROM feeds WHERE num = $1)`
+)
+
+// These statements move annotations from the item IDs $1 to the item IDs $2.
+const (
+	deleteStrayAnnotations = `
+		DELETE FROM annotations USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = now AND NOT EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	mergeAnnotations = `
+		INSERT INTO annotations (client, item_id, labels, note, changed)
+		SELECT a.client, now, a.labels, a.note, a.changed
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now) JOIN annotations a ON a.item_id = old JOIN items kept ON kept.id = now
+		ON CONFLICT (client, item_id) DO UPDATE SET
+			labels = (
+				SELECT jsonb_agg(label ORDER BY label COLLATE "C")
+				FROM (
+					SELECT jsonb_array_elements_text(annotations.labels) AS label UNION SELECT jsonb_array_elements_text(excluded.labels)
+				) AS all_labels),
+			note = trim(E'\n' FROM annotations.note || E'\n' || excluded.note),
+			changed = greatest(annotations.changed, excluded.changed)`
+	deleteMergedAnnotations = `
+		DELETE FROM annotations USING unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old AND EXISTS (SELECT FROM items kept WHERE kept.id = now)`
+	renameAnnotations = `
+		UPDATE annotations SET item_id = now
+		FROM unnest($1::text[], $2::text[]) AS renaming (old, now)
+		WHERE item_id = old`
+	deleteAnnotationsOfFeed = `DELETE FROM annotations WHERE item_id IN (SELECT id FROM items WHERE feed = $1)`
 )

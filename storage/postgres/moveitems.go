@@ -106,7 +106,8 @@ func moveItems(ctx context.Context, tx pgx.Tx, from, to int32, toID string) (aff
 		statements.Queue(deleteSavedLabelsOfDeleted, old, now)
 		statements.Queue(deleteStrayLabels, old, now)
 		statements.Queue(renameSavedLabels, old, now)
-		for _, statement := range []string{deleteStrayMarks, mergeMarks, deleteMergedMarks, renameMarks, deleteStraySerials, deleteMergedSerials, renameSerials} {
+		for _, statement := range []string{deleteStrayMarks, mergeMarks, deleteMergedMarks, renameMarks, deleteStrayAnnotations, mergeAnnotations, deleteMergedAnnotations, renameAnnotations,
+			deleteStraySerials, deleteMergedSerials, renameSerials} {
 			statements.Queue(statement, old, now)
 		}
 		statements.Queue(deleteItems, old, now)

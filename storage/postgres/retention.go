@@ -14,6 +14,7 @@ import (
 // isUnprotected is the condition that item i may be purged, see [storage.Retention].
 const isUnprotected = `NOT i.corrected AND NOT coalesce(i.flags ? 'starred', false)
 		AND NOT EXISTS (SELECT FROM marks WHERE item_id = i.id AND starred)
+		AND NOT EXISTS (SELECT FROM annotations WHERE item_id = i.id)
 		AND NOT EXISTS (SELECT FROM items d WHERE d.duplicate_of = i.id AND d.duplicate_of <> '')`
 
 const (

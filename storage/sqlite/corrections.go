@@ -91,7 +91,7 @@ func (s labelStore) RemoveCorrection(ctx context.Context, itemID string) (storag
 
 const deleteSpam = `DELETE FROM spam WHERE item_id = ?`
 
-// inheritRecords copies the correction of a deleted item, unless the item has its own, and its marks, then deletes
+// inheritRecords copies the correction of a deleted item, unless the item has its own, its marks and annotations, then deletes
 // all records of the deleted item.
 func inheritRecords(ctx context.Context, w *writer, id, dropped string) error {
 	correction, err := scanCorrection(w.row(ctx, correctionOf, dropped))
@@ -105,10 +105,12 @@ func inheritRecords(ctx context.Context, w *writer, id, dropped string) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if _, err := w.exec(ctx, mergeMarks, dropped, id); err != nil {
-		return err
+	for _, merge := range []string{mergeMarks, mergeAnnotations} {
+		if _, err := w.exec(ctx, merge, dropped, id); err != nil {
+			return err
+		}
 	}
-	for _, drop := range []string{deleteSpam, deleteCorrection, deleteSavedLabelsOfItem, deleteMarksOfItem, deleteSerial} {
+	for _, drop := range []string{deleteSpam, deleteCorrection, deleteSavedLabelsOfItem, deleteMarksOfItem, deleteAnnotationsOfItem, deleteSerial} {
 		if _, err := w.exec(ctx, drop, dropped); err != nil {
 			return err
 		}

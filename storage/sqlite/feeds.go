@@ -92,7 +92,7 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 		if _, err := w.exec(ctx, addDirtyStoriesOfFeed, id); err != nil {
 			return nil, err
 		}
-		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteSerialsOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
+		for _, stmt := range []string{deleteSpamOfFeed, deleteCorrectionsOfFeed, deleteSavedLabelsOfFeed, deleteMarksOfFeed, deleteAnnotationsOfFeed, deleteSerialsOfFeed, deleteReadUntilOfFeed, deletePurgedOfFeed} {
 			if _, err := w.exec(ctx, stmt, id); err != nil {
 				return nil, err
 			}

@@ -80,7 +80,7 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 // ListMarked implements [storage.Marks].
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	index := listIndex(q)
-	if index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
+	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
 		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), maxSorted)
 		if err != nil {
 			return nil, err
@@ -168,9 +168,16 @@ func listMarked(client string, q storage.MarkQuery, index string, after storage.
 	}
 	var b strings.Builder
 	b.WriteString(`SELECT ` + markedFields)
-	if q.Starred != nil && *q.Starred {
+	switch {
+	case q.Label != "":
+		b.WriteString(` FROM annotations s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + `
+			WHERE s.client = ?1 AND EXISTS (SELECT 1 FROM json_each(s.labels) WHERE value = ?10)`)
+		if q.Starred != nil && *q.Starred {
+			b.WriteString(` AND m.starred`)
+		}
+	case q.Starred != nil && *q.Starred:
 		b.WriteString(` FROM marks s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.client = ?1 AND s.starred`)
-	} else {
+	default:
 		b.WriteString(` FROM items i INDEXED BY ` + index + joinMarks + ` WHERE ` + isListed)
 	}
 	if q.FeedID != "" {
@@ -191,7 +198,11 @@ func listMarked(client string, q storage.MarkQuery, index string, after storage.
 		b.WriteString(` AND coalesce(m.starred, 0) = 0`)
 	}
 	b.WriteString(` ORDER BY ` + column + ` ` + order + `, i.id ` + order + ` LIMIT ?9`)
-	return b.String(), []any{client, q.FeedID, q.Tag, from, until, at, id, q.Read, max(limit, 0)}
+	args := []any{client, q.FeedID, q.Tag, from, until, at, id, q.Read, max(limit, 0)}
+	if q.Label != "" {
+		args = append(args, q.Label)
+	}
+	return b.String(), args
 }
 
 const marksOf = `SELECT ` + markedFields + ` FROM json_each(?2) j CROSS JOIN items i ON i.id = j.value` + joinMarks + ` ORDER BY j.key`
@@ -247,16 +258,17 @@ func (s markStore) NumberedItems(ctx context.Context, numbers ...int64) ([]strin
 }
 
 const (
-	deleteMarksOfClient     = `DELETE FROM marks WHERE client = ?`
-	deleteReadUntilOfClient = `DELETE FROM read_until WHERE client = ?`
-	deleteFollowsOfClient   = `DELETE FROM follows WHERE client = ?`
-	deleteVisitsOfClient    = `DELETE FROM visits WHERE client = ?`
+	deleteMarksOfClient       = `DELETE FROM marks WHERE client = ?`
+	deleteReadUntilOfClient   = `DELETE FROM read_until WHERE client = ?`
+	deleteAnnotationsOfClient = `DELETE FROM annotations WHERE client = ?`
+	deleteFollowsOfClient     = `DELETE FROM follows WHERE client = ?`
+	deleteVisitsOfClient      = `DELETE FROM visits WHERE client = ?`
 )
 
 // DeleteMarks implements [storage.Marks].
 func (s markStore) DeleteMarks(ctx context.Context, client string) error {
 	return s.transaction(ctx, "delete marks", func(w *writer) error {
-		for _, statement := range []string{deleteMarksOfClient, deleteReadUntilOfClient, deleteFollowsOfClient, deleteVisitsOfClient} {
+		for _, statement := range []string{deleteMarksOfClient, deleteReadUntilOfClient, deleteAnnotationsOfClient, deleteFollowsOfClient, deleteVisitsOfClient} {
 			if _, err := w.exec(ctx, statement, client); err != nil {
 				return err
 			}
@@ -376,4 +388,19 @@ const (
 	deleteSerialsOfFeed = `
 		DELETE FROM serials WHERE name IN (
 			SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?1) UNION ALL SELECT 'feed/' || ?1)`
+)
+
+const (
+	renameAnnotations = `UPDATE OR REPLACE annotations SET item_id = ?2 WHERE item_id = ?1`
+	mergeAnnotations  = `
+		INSERT INTO annotations (client, item_id, labels, note, changed)
+		SELECT client, ?2, labels, note, changed FROM annotations WHERE item_id = ?1
+		ON CONFLICT (client, item_id) DO UPDATE SET
+			labels = (
+				SELECT CASE WHEN count(*) > 0 THEN json_group_array(value) END
+				FROM (SELECT value FROM json_each(annotations.labels) UNION SELECT value FROM json_each(excluded.labels) ORDER BY value)),
+			note = trim(note || char(10) || excluded.note, char(10)),
+			changed = max(changed, excluded.changed)`
+	deleteAnnotationsOfItem = `DELETE FROM annotations WHERE item_id = ?`
+	deleteAnnotationsOfFeed = `DELETE FROM annotations WHERE item_id IN (SELECT id FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?))`
 )

@@ -49,7 +49,7 @@ const moveBatchSize = 5000
 // A movingItem is an item that moves to another feed.
 type movingItem struct {
 	id, newID  string
-	referenced bool // other tables refer to it: spam, corrections, labels, marks, serials
+	referenced bool // other tables refer to it: spam, corrections, labels, marks, annotations, serials
 }
 
 const (
@@ -57,7 +57,7 @@ const (
 	itemsToMove = `
 		SELECT id, key, EXISTS (SELECT 1 FROM spam WHERE item_id = id) OR EXISTS (SELECT 1 FROM corrections WHERE item_id = id)
 			OR EXISTS (SELECT 1 FROM kept_labels WHERE item_id = id) OR EXISTS (SELECT 1 FROM marks WHERE item_id = id)
-			OR EXISTS (SELECT 1 FROM serials WHERE name = id)
+			OR EXISTS (SELECT 1 FROM annotations WHERE item_id = id) OR EXISTS (SELECT 1 FROM serials WHERE name = id)
 		FROM items WHERE feed = (SELECT num FROM feeds WHERE id = ?) ORDER BY num LIMIT ?`
 	renameItem = `
 		UPDATE items SET id = ?2, feed = (SELECT num FROM feeds WHERE id = ?3), changed = max(?4, coalesce(changed, first_seen) + 1)
@@ -115,7 +115,7 @@ const (
 
 // renameReferences updates the records of other tables to the item's new ID.
 func renameReferences(ctx context.Context, w *writer, id, now string) error {
-	for _, rename := range []string{renameSpam, renameCorrection, renameSavedLabels, renameMarks, renameSerial} {
+	for _, rename := range []string{renameSpam, renameCorrection, renameSavedLabels, renameMarks, renameAnnotations, renameSerial} {
 		if _, err := w.exec(ctx, rename, id, now); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 // isUnprotected is the condition that item i may be purged, see [storage.Retention].
 const isUnprotected = `NOT i.corrected AND (i.flags IS NULL OR instr(i.flags, '"starred"') = 0)
 		AND NOT EXISTS (SELECT 1 FROM marks WHERE item_id = i.id AND starred)
+		AND NOT EXISTS (SELECT 1 FROM annotations WHERE item_id = i.id)
 		AND NOT EXISTS (SELECT 1 FROM items d WHERE d.duplicate_of = i.id AND d.duplicate_of <> '')`
 
 const (

@@ -158,7 +158,18 @@ const addedTables = `
 	CREATE TABLE IF NOT EXISTS serials (
 		serial INTEGER PRIMARY KEY AUTOINCREMENT,
 		name   TEXT NOT NULL UNIQUE
-	) STRICT`
+	) STRICT;
+
+	CREATE TABLE IF NOT EXISTS annotations (
+		client  TEXT NOT NULL,
+		item_id TEXT NOT NULL,
+		labels  TEXT,            -- JSON, or NULL if there are none
+		note    TEXT NOT NULL,
+		changed INTEGER NOT NULL,
+		PRIMARY KEY (client, item_id)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE INDEX IF NOT EXISTS annotations_by_item ON annotations (item_id)`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {

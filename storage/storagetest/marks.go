@@ -511,3 +511,105 @@ func serialsMove(c storeTest) {
 		c.Errorf("got the number %d again, want one after %d", n, own[4])
 	}
 }
+
+// annotate sets the labels and the note of a client's annotation of an item.
+func annotate(c storeTest, client string, item storage.Item, note string, labels ...string) {
+	c.Helper()
+	err := storage.Annotations(c.Store).Change(c.Context(), client, item.ID, func(a *storage.Annotation) error {
+		a.Labels, a.Note, a.Changed = labels, note, day
+		return nil
+	})
+	if err != nil {
+		c.Fatalf("change annotation: %v", err)
+	}
+}
+
+// wantAnnotation fails unless a client's annotation of an item has this note and these labels.
+func wantAnnotation(c storeTest, client string, item storage.Item, note string, labels ...string) {
+	c.Helper()
+	got, err := storage.Annotations(c.Store).Read(c.Context(), client, item.ID)
+	if err != nil {
+		c.Fatalf("read annotation: %v", err)
+	}
+	c.wantEqual("the annotation", got, storage.Annotation{Client: client, ItemID: item.ID, Labels: labels, Note: note, Changed: day})
+}
+
+func annotationsOfClients(c storeTest) {
+	items, all := readable(c, c.addFeed("https://a.example/"), 2), storage.Annotations(c.Store)
+	annotate(c, "ann", items[0], "заметка", "to read", "это")
+	annotate(c, "ann", items[1], "", "to read")
+	annotate(c, "bob", items[0], "a note")
+	wantAnnotation(c, "ann", items[0], "заметка", "to read", "это")
+	wantAnnotation(c, "bob", items[0], "a note")
+	got, err := all.List(c.Context(), "ann")
+	if err != nil || len(got) != 2 || got[0].Note != "" {
+		c.Errorf("got %+v, %v; want two without notes", got, err)
+	}
+	annotate(c, "ann", items[1], "")
+	_, err = all.Read(c.Context(), "ann", items[1].ID)
+	c.wantError("read an empty annotation", err, storage.ErrNotFound)
+	if err := c.DeleteMarks(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	_, err = all.Read(c.Context(), "ann", items[0].ID)
+	c.wantError("read a deleted annotation", err, storage.ErrNotFound)
+	wantAnnotation(c, "bob", items[0], "a note")
+}
+
+func listedByLabel(c storeTest) {
+	a, b := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
+	items := readable(c, a, 4)
+	other := readable(c, b, 1)[0]
+	hidden := anItem(a, "hidden")
+	hidden.Spam, hidden.DuplicateOf, hidden.Flags, hidden.FirstSeen = true, "", nil, day.Add(time.Hour)
+	c.put(hidden)
+	for _, i := range []storage.Item{items[0], items[2], other, hidden} {
+		annotate(c, "ann", i, "", "one", "two")
+	}
+	annotate(c, "ann", items[1], "one", "on")
+	annotate(c, "bob", items[3], "", "one")
+	mark(c, "ann", storage.MarkChange{Read: &yes, Starred: &yes}, items[0])
+	labelled := storage.MarkQuery{Label: "one", Stream: storage.Stream{FeedID: a}}
+	wantListed(c, "ann", labelled, hidden, items[2], items[0])
+	wantListed(c, "bob", labelled, items[3])
+	wantListed(c, "cid", labelled)
+	labelled.Oldest = true
+	wantListed(c, "ann", labelled, items[0], items[2], hidden)
+	labelled.Read = &no
+	wantListed(c, "ann", labelled, items[2], hidden)
+	labelled.Read, labelled.Starred = nil, &yes
+	wantListed(c, "ann", labelled, items[0])
+	wantListed(c, "ann", storage.MarkQuery{Label: "two", Stream: storage.Stream{FeedID: b}, ByTime: true, Read: &no}, other)
+	wantListed(c, "ann", storage.MarkQuery{Label: "on"}, items[1])
+	wantListed(c, "ann", storage.MarkQuery{Label: `one" OR 1=1`})
+}
+
+func annotationsMove(c storeTest) {
+	from, to := c.addFeed(oldURL), c.addFeed(newURL)
+	items, there := readable(c, from, 4), readable(c, to, 3) // with the keys of the first three
+	annotate(c, "ann", items[0], "old", "a", "b")
+	annotate(c, "ann", there[0], "new", "b", "c")
+	annotate(c, "ann", items[1], "", "a")
+	annotate(c, "ann", items[2], "only")
+	annotate(c, "ann", there[2], "")
+	annotate(c, "ann", items[3], "moved", "d")
+	if _, err := c.MoveFeed(c.Context(), from, newURL); err != nil {
+		c.Fatal(err)
+	}
+	moved := at(to, items...)
+	wantAnnotation(c, "ann", moved[0], "new\nold", "a", "b", "c")
+	wantAnnotation(c, "ann", moved[1], "", "a")
+	wantAnnotation(c, "ann", moved[2], "only")
+	wantAnnotation(c, "ann", moved[3], "moved", "d")
+	got, err := storage.Annotations(c.Store).List(c.Context(), "ann")
+	if err != nil || len(got) != 4 {
+		c.Errorf("got %d annotations, %v; want 4", len(got), err)
+	}
+	if _, err := c.RemoveFeed(c.Context(), to); err != nil {
+		c.Fatal(err)
+	}
+	got, err = storage.Annotations(c.Store).List(c.Context(), "ann")
+	if err != nil || len(got) != 0 {
+		c.Errorf("got %d annotations of a removed feed, %v; want none", len(got), err)
+	}
+}

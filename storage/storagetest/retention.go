@@ -124,7 +124,7 @@ func expiredByNumber(c storeTest) {
 
 func protectedItems(c storeTest) {
 	feedID, other := c.addFeed("https://a.example/"), c.addFeed("https://b.example/")
-	items := aged(feedID, 7)
+	items := aged(feedID, 8)
 	items[1].Flags = []string{"sponsored", "starred"} // by the rules
 	repeated := aged(other, 1)[0]
 	repeated.DuplicateOf = items[2].ID
@@ -136,11 +136,12 @@ func protectedItems(c storeTest) {
 		c.Fatal(err)
 	}
 	all := storage.ExpiredQuery{Before: day.Add(time.Hour), Feeds: []string{feedID}}
+	annotate(c, "ann", items[7], "a note")
 	free := []storage.Item{items[3], items[5], items[6]}
 	wantExpired(c, all, free...)
 	byNumber := all
 	byNumber.Newest = 1
-	wantExpired(c, byNumber, items[3], items[5])
+	wantExpired(c, byNumber, free...)
 	purge(c, items, free...)
 	wantExpired(c, all)
 
@@ -149,8 +150,9 @@ func protectedItems(c storeTest) {
 	if _, err := c.RemoveCorrection(c.Context(), items[4].ID); err != nil {
 		c.Fatal(err)
 	}
+	annotate(c, "ann", items[7], "")
 	purge(c, []storage.Item{repeated}, repeated)
-	wantExpired(c, all, items[0], items[2], items[4])
+	wantExpired(c, all, items[0], items[2], items[4], items[7])
 }
 
 func purgedItems(c storeTest) {

@@ -1,5 +1,5 @@
-// Package reading answers requests about what a client has read: its unread and starred items, and the numbers of
-// unread items of its feeds and folders. Folders are the tags of feeds. Every client has marks of its own
+// Package reading answers requests about what a client has read: its unread and starred items, its labels and notes of
+// items, and the numbers of unread items of its feeds and folders. Folders are the tags of feeds. Every client has marks of its own
 // ([storage.Marks]); a change is published as an event, so that the client's other windows show it. The Google Reader
 // API and the console use the same [Lists].
 package reading
@@ -30,6 +30,7 @@ func UnreadSince(now time.Time) time.Time { return now.AddDate(0, 0, -unreadDays
 type Store interface {
 	storage.Marks
 	storage.Feeds
+	storage.Records
 	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
 }
 
@@ -61,7 +62,7 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 		return wire.ReadingPage{}, err
 	}
 	q := l.query(in.Show)
-	q.FeedID, q.Tag, q.ByTime, q.Oldest = in.Feed, in.Tag, true, in.Oldest
+	q.FeedID, q.Tag, q.Label, q.ByTime, q.Oldest = in.Feed, in.Tag, in.Label, true, in.Oldest
 	marked, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, in.Limit+1)
 	if err != nil {
 		return wire.ReadingPage{}, err
@@ -206,8 +207,8 @@ func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.M
 	if err := l.checkFeed(ctx, in.Body.Feed); err != nil {
 		return wire.MarkedRead{}, err
 	}
-	if !in.Body.Older.IsZero() {
-		return l.markOlder(ctx, in.Body)
+	if !in.Body.Older.IsZero() || in.Body.Label != "" {
+		return l.markListed(ctx, in.Body)
 	}
 	now := l.now()
 	until := in.Body.Until
@@ -228,12 +229,19 @@ func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.M
 	return result, l.MarkStream(ctx, stream, until)
 }
 
-// markOlder marks the items of a stream as read whose time is at or before Older.
-func (l *Lists) markOlder(ctx context.Context, in wire.ReadStream) (wire.MarkedRead, error) {
+// markListed marks the items of a stream as read that were first seen at or before Until, and whose time is at or before Older.
+func (l *Lists) markListed(ctx context.Context, in wire.ReadStream) (wire.MarkedRead, error) {
 	q, read := l.query(wire.ShowUnread), true
-	q.FeedID, q.Tag, q.ByTime = in.Feed, in.Tag, true
+	q.FeedID, q.Tag, q.Label, q.ByTime = in.Feed, in.Tag, in.Label, true
+	if !in.Until.IsZero() {
+		q.Until = in.Until.Add(time.Microsecond)
+	}
+	after := storage.MarkedItem{}
+	if !in.Older.IsZero() {
+		after = storage.MarkedItem{ItemID: lastID, Time: in.Older}
+	}
 	result := wire.MarkedRead{IDs: []string{}}
-	for after := (storage.MarkedItem{ItemID: lastID, Time: in.Older}); ; {
+	for {
 		unread, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, maxUndo)
 		if err != nil || len(unread) == 0 {
 			return result, err

@@ -251,3 +251,85 @@ func TestPosition_RoundTrip(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", got, err, m)
 	}
 }
+
+func (f *fixture) annotate(t *testing.T, as context.Context, id string, change wire.AnnotationChange) (wire.Annotation, error) {
+	t.Helper()
+	return f.Reading.Annotate(as, wire.AnnotateItemRequest{ID: id, Body: change})
+}
+
+func labels(names ...string) wire.AnnotationChange { return wire.AnnotationChange{Labels: &names} }
+
+func TestAnnotate_LabelsAndNotes(t *testing.T) {
+	f := newFixture(t)
+	note := "Первая строка\r\nline 2\n"
+	got, err := f.annotate(t, f.ann, "i1", wire.AnnotationChange{Labels: &[]string{"to read", "a", "a"}, Note: &note})
+	if err != nil || got.Note != "Первая строка\nline 2" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	want(t, "labels", got.Labels, "a", "to read")
+	if got, err = f.annotate(t, f.ann, "i1", labels("to read")); err != nil || got.Note == "" {
+		t.Errorf("got %+v, %v; want the note unchanged", got, err)
+	}
+	if _, err := f.annotate(t, f.ann, "i3", labels("to read", "later")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "list", f.ids(t, f.ann, wire.ReadingQuery{Label: "to read", Show: wire.ShowAll}), "i3", "i1")
+	want(t, "of another client", f.ids(t, f.bob, wire.ReadingQuery{Label: "to read", Show: wire.ShowAll}))
+	all, err := f.Reading.Labels(f.ann, wire.None{})
+	want(t, "all labels", all.Labels, wire.ItemLabel{Name: "later", Items: 1}, wire.ItemLabel{Name: "to read", Items: 2})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := f.Reading.RenameLabel(f.ann, "to read", "later"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "renamed", f.ids(t, f.ann, wire.ReadingQuery{Label: "later", Show: wire.ShowAll}), "i3", "i1")
+	done, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{Label: "later"}})
+	want(t, "marked as read", done.IDs, "i3", "i1")
+	want(t, "unread", f.ids(t, f.ann, wire.ReadingQuery{}), "i4", "i2", "i0")
+	if err != nil {
+		t.Error(err)
+	}
+	if err := f.Reading.ChangeLabels(f.ann, nil, []string{"later"}, "i1", "i3", "missing"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "without labels", f.ids(t, f.ann, wire.ReadingQuery{Label: "later", Show: wire.ShowAll}))
+	if _, err := f.annotate(t, f.ann, "missing", labels("a")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+}
+
+func TestAnnotate_Limits(t *testing.T) {
+	f := newFixture(t)
+	long := make([]string, reading.MaxItemLabels+1)
+	for n := range long {
+		long[n] = fmt.Sprint("label ", n)
+	}
+	note := string(make([]byte, reading.MaxNote+1))
+	for name, change := range map[string]wire.AnnotationChange{
+		"labels of an item": labels(long...), "note": {Note: &note}, "comma": labels("a,b"), "line break": labels("a\nb"), "empty": labels(""), "spaces": labels(" a"),
+		"long": labels(fmt.Sprintf("%0*d", reading.MaxLabel+1, 0)),
+	} {
+		if got, err := f.annotate(t, f.ann, "i1", change); !errors.As(err, new(*reading.LimitError)) {
+			t.Errorf("%s: got %+v, %v; want a LimitError", name, got, err)
+		}
+	}
+	for n := range 5 {
+		some := make([]string, reading.MaxItemLabels)
+		for k := range some {
+			some[k] = fmt.Sprint("label ", n*reading.MaxItemLabels+k)
+		}
+		if _, err := f.annotate(t, f.ann, fmt.Sprint("i", n), labels(some...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.annotate(t, f.ann, "i0", labels("one more")); !errors.As(err, new(*reading.LimitError)) {
+		t.Errorf("label 101: got %v, want a LimitError", err)
+	}
+	if _, err := f.annotate(t, f.ann, "i0", labels("label 99")); err != nil {
+		t.Errorf("a label that is used: got %v", err)
+	}
+	if _, err := f.annotate(t, f.bob, "i0", labels("one more")); err != nil {
+		t.Errorf("another client: got %v", err)
+	}
+}

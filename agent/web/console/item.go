@@ -54,6 +54,7 @@ type itemPage struct {
 	Duplicate       string // URL of the item of which it is a duplicate, or empty
 	DuplicateReason string // reason why it is a duplicate
 	LabelPath       string // action of the form that corrects the labels
+	Annotation      annotationForm
 	Similar         []itemRow
 	DifferPath      string // action of the form that marks it as no duplicate
 	Duplicates      []itemRow
@@ -146,6 +147,10 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	main := c.view(item, pictureChoice(r))
+	main.Annotation, err = readingPages(c).annotation(r, id, main.URL)
+	if c.handleError(w, r, err, "The store", c.noItem) {
+		return
+	}
 	main.addRelated(same, related, c.Now())
 	// Without the index the page has no similar items.
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: id, Limit: maxSimilar}); err == nil {

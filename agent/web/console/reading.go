@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service/reading"
 	"feedmesh/agent/web/console/offline"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
@@ -24,6 +25,7 @@ func (c readingPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc(readPath, c.list)
 	mux.HandleFunc("POST "+readPath+"/marks", c.mark)
 	mux.HandleFunc("POST "+readPath+"/all", c.markAll)
+	mux.HandleFunc("POST "+readPath+"/annotation", c.annotate)
 	mux.HandleFunc("POST "+readPath+"/pictures", c.choosePictures)
 	offline.Register(mux, c.shell(), offline.Source{List: c.keptRows, Texts: c.keptTexts, Fail: c.notKept, Policy: readingPolicy})
 }
@@ -34,6 +36,7 @@ type readingState map[string]string
 var readingParams = []param{
 	{name: "feed", max: 64},
 	{name: "tag", max: 200},
+	{name: "label", max: reading.MaxLabel},
 	{name: "show", max: 8, values: []string{wire.ShowUnread, wire.ShowAll, wire.ShowStarred}, initial: wire.ShowUnread},
 	{name: "sort", max: 8, values: []string{"newest", "oldest"}, initial: "newest"},
 	{name: "layout", max: 8, values: []string{"list", "cards"}, initial: "list"},
@@ -63,6 +66,7 @@ type readingPage struct {
 	Layout   choice   // the other layout
 	Cards    bool
 	Folders  []choice
+	Labels   []choice // of items
 	Feeds    []choice
 	Rows     []readingRow
 	Empty    string // why there are no rows
@@ -125,7 +129,7 @@ func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
 func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingState, marked *markedRead) {
 	now := c.Now()
 	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
-	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"]}
+	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"], Label: s["label"]}
 	main.addLayout(s, pictureChoice(r))
 	part := r.Header.Get(partHeader)
 	// The item first, so that the numbers of unread items are without it. Other parts of its page do not open it.
@@ -186,6 +190,11 @@ func (c readingPages) fillFolders(r *http.Request, s readingState, main *reading
 		return err
 	}
 	main.addFolders(folders, s)
+	labels, err := c.Reading.Labels(r.Context(), wire.None{})
+	if err != nil {
+		return err
+	}
+	main.addLabels(labels, s)
 	if s["feed"] != "" {
 		f, err := c.Store.Feed(r.Context(), s["feed"])
 		if err != nil {
@@ -198,7 +207,7 @@ func (c readingPages) fillFolders(r *http.Request, s readingState, main *reading
 
 // fillRows adds the list.
 func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPage, now time.Time) error {
-	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
+	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], Label: s["label"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
 	list, err := c.Reading.List(r.Context(), q)
 	if err != nil {
 		return err
@@ -261,7 +270,7 @@ func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
 // addFolders adds the links to lists with their numbers of unread items.
 func (p *readingPage) addFolders(f wire.Folders, s readingState) {
 	base := readingState{"sort": s["sort"], "layout": s["layout"]}
-	all := s["feed"] == "" && s["tag"] == ""
+	all := s["feed"] == "" && s["tag"] == "" && s["label"] == ""
 	p.Heading = "All feeds"
 	p.Folders = []choice{{Label: "All feeds", URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
 	for _, folder := range f.Folders {
@@ -280,6 +289,17 @@ func (p *readingPage) addFolders(f wire.Folders, s readingState) {
 	p.Sort = choice{Label: "Oldest first", URL: list.with("sort", "oldest").URL()}
 	if s["sort"] == "oldest" {
 		p.Sort = choice{Label: "Newest first", URL: list.with("sort", "").URL()}
+	}
+}
+
+// addLabels adds the links to lists of the items with a label.
+func (p *readingPage) addLabels(labels wire.ItemLabels, s readingState) {
+	base := readingState{"sort": s["sort"], "layout": s["layout"], "show": wire.ShowAll}
+	for _, label := range labels.Labels {
+		p.Labels = append(p.Labels, choice{Label: label.Name, URL: base.with("label", label.Name).URL(), Active: s["label"] == label.Name})
+	}
+	if s["label"] != "" {
+		p.Heading = s["label"]
 	}
 }
 
@@ -372,8 +392,71 @@ func (c readingPages) article(r *http.Request, id string, s readingState) (*open
 		itemPage: itemPages(c).view(view, pictureChoice(r)), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: marked[0].Read, Minutes: minutesToRead(view.HTML),
 		Closed: s.with("open", "").URL() + "#" + id, Time: marked[0].Time.Format(time.RFC3339Nano), listed: marked[0],
 	}
+	if o.Annotation, err = c.annotation(r, id, s.with("open", id).URL()); err != nil {
+		return nil, err
+	}
 	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"], "layout": s["layout"]}.URL()
 	return o, nil
+}
+
+// An annotationForm shows and changes the client's labels and note of an item.
+type annotationForm struct {
+	ID, Back string
+	Labels   []choice
+	Text     string // the labels, separated by commas
+	Note     string
+	Known    []string // all labels of the client
+}
+
+// annotation returns the form for an item. back is the URL of the page that has it.
+func (c readingPages) annotation(r *http.Request, id, back string) (annotationForm, error) {
+	a, err := c.Reading.Annotation(r.Context(), wire.ByID{ID: id})
+	if err != nil {
+		return annotationForm{}, err
+	}
+	known, err := c.Reading.Labels(r.Context(), wire.None{})
+	form := annotationForm{ID: id, Back: back, Text: strings.Join(a.Labels, ", "), Note: a.Note}
+	form.Labels = linksOf(a.Labels, func(name string) string { return readingState{"label": name, "show": wire.ShowAll}.URL() })
+	for _, label := range known.Labels {
+		form.Known = append(form.Known, label.Name)
+	}
+	return form, err
+}
+
+// maxAnnotationForm bounds a form in bytes: a note and labels, each byte escaped as three.
+const maxAnnotationForm = 32 << 10
+
+// annotate changes the labels and the note of an item.
+func (c readingPages) annotate(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxAnnotationForm)
+	if err := r.ParseForm(); err != nil {
+		c.notAnnotated(w, r, http.StatusRequestEntityTooLarge, "the labels or the note are too long")
+		return
+	}
+	id, note := r.PostForm.Get("id"), strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n")
+	labels := []string{}
+	for label := range strings.SplitSeq(r.PostForm.Get("labels"), ",") {
+		if label = strings.TrimSpace(label); label != "" {
+			labels = append(labels, label)
+		}
+	}
+	_, err := c.Reading.Annotate(r.Context(), wire.AnnotateItemRequest{ID: id, Body: wire.AnnotationChange{Labels: &labels, Note: &note}})
+	if limit := new(*reading.LimitError); errors.As(err, limit) {
+		c.notAnnotated(w, r, http.StatusUnprocessableEntity, (*limit).Reason)
+		return
+	}
+	if c.handleError(w, r, err, "The store", itemPages(c).noItem) {
+		return
+	}
+	next := backTo(r.PostForm.Get("back"))
+	if item := itemURL(id); r.PostForm.Get("back") == item {
+		next = item
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+func (c readingPages) notAnnotated(w http.ResponseWriter, r *http.Request, status int, reason string) {
+	c.showMessage(w, r, status, message{Heading: "Labels and note not saved", Text: []string{sentence(reason)}, Links: []choice{{Label: "Unread items", URL: readPath}}})
 }
 
 // shell returns the reading page without data. It is rendered with the templates of the page, so that it looks alike.
@@ -487,7 +570,7 @@ func backTo(address string) string {
 
 // markAll marks all items of the list as read, and shows the list with a form to undo it.
 func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
-	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag")}
+	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag"), Label: formValue(w, r, "label")}
 	for field, to := range map[string]*time.Time{"until": &stream.Until, "older": &stream.Older} {
 		if at, err := time.Parse(time.RFC3339Nano, formValue(w, r, field)); err == nil {
 			*to = at
@@ -501,6 +584,6 @@ func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
 	if done.More {
 		marked.IDs = nil
 	}
-	values := readingState{"feed": stream.Feed, "tag": stream.Tag}
+	values := readingState{"feed": stream.Feed, "tag": stream.Tag, "label": stream.Label}
 	c.show(w, r, values, marked)
 }

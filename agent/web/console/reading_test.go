@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -246,6 +247,56 @@ func TestShortAge(t *testing.T) {
 	} {
 		if got := shortAge(age); got != want {
 			t.Errorf("%v: got %s, want %s", age, got, want)
+		}
+	}
+}
+
+func TestReading_LabelsAndNotes(t *testing.T) {
+	s := newReading(t)
+	save := func(id, labels, note, back string) *http.Response {
+		t.Helper()
+		return submit(s, "/read/annotation", url.Values{"id": {id}, "labels": {labels}, "note": {note}, "back": {back}}.Encode())
+	}
+	for id, back := range map[string]string{"i1": "/read?open=i1", "i2": "/items/i2", "i0": "https://evil.example/"} {
+		want := back
+		if id == "i0" {
+			want = "/read"
+		}
+		if r := save(id, " to read, <b>,, to read ", "A <note>.\r\nMore.", back); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != want {
+			t.Errorf("%s: got %d to %s, want %s", id, r.StatusCode, r.Header.Get("Location"), want)
+		}
+	}
+	for _, path := range []string{"/read?open=i1", "/items/i1"} {
+		page := body(t, serve(s, "GET", path))
+		for _, text := range []string{`value="&lt;b&gt;, to read"`, "A &lt;note&gt;.\nMore.</textarea>", `<option value="to read">`, `<details class="annotation" open>`} {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %s", path, text)
+			}
+		}
+	}
+	list := body(t, serve(s, "GET", "/read?label=to+read&show=all"))
+	if got, want := rowsOf(list), "unread Title 2, read Title 1, unread Title 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, text := range []string{`<nav class="item-labels" aria-label="Labels">`, `name="label" value="to read"`, `id="list-title" dir="auto">to read</h1>`} {
+		if !strings.Contains(list, text) {
+			t.Errorf("the list of a label lacks %s", text)
+		}
+	}
+	if r := save("i1", "", "", "/read"); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("remove: got %d", r.StatusCode)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read?label=to+read&show=all"))), "unread Title 2, unread Title 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if page := body(t, submit(s, "/read/all", "label=to+read")); !strings.Contains(page, "2 items marked as read") {
+		t.Errorf("mark all: got %s", page)
+	}
+	for status, r := range map[int]*http.Response{
+		422: save("i1", strings.Repeat("x", 65), "", "/read"), 404: save("none", "a", "", "/read"), 413: save("i1", "a", strings.Repeat("x", 40<<10), "/read"),
+	} {
+		if r.StatusCode != status {
+			t.Errorf("got %d, want %d", r.StatusCode, status)
 		}
 	}
 }

@@ -5,8 +5,8 @@
 // The IDs of Fever are positive integers; those of items ascend in order of arrival, because apps request the items after the
 // largest ID that they have. Neither the hashes in the IDs of items nor their times have these properties: an item whose
 // document waited in a queue is stored after items that were fetched later. So the store numbers items when an app first
-// requests them ([storage.Serials]): whatever is stored by then is larger than all numbers that any app has. The numbers
-// stay small, because some apps store them in 32 bits.
+// requests them ([storage.Serials]): each number is larger than all that any app has received. They are small, because some
+// apps store them in 32 bits.
 //
 // Links and favicons are always empty, there are no sparks, and unread_recently_read has no effect: the store does not record
 // when an item was marked. XML is not supported.

@@ -112,6 +112,11 @@ func (s *itemCalls) sendContents(w http.ResponseWriter, r *http.Request, id stri
 func (s *itemCalls) contents(ctx context.Context, marks []storage.MarkedItem) func(yield func(content, error) bool) {
 	return func(yield func(content, error) bool) {
 		feeds := map[string]storage.Feed{}
+		labels, err := s.reading.LabelsByItem(ctx)
+		if err != nil {
+			yield(content{}, err)
+			return
+		}
 		for batch := range slices.Chunk(marks, itemBatch) {
 			ids, markOf := make([]string, len(batch)), map[string]storage.MarkedItem{}
 			for i, m := range batch {
@@ -128,7 +133,7 @@ func (s *itemCalls) contents(ctx context.Context, marks []storage.MarkedItem) fu
 					feed, _ = s.store.Feed(ctx, item.FeedID) // on failure the title stays empty
 					feeds[item.FeedID] = feed
 				}
-				if !yield(s.contentOf(item, feed, markOf[item.ID]), nil) {
+				if !yield(s.contentOf(item, feed, markOf[item.ID], labels[item.ID]), nil) {
 					return
 				}
 			}
@@ -137,14 +142,14 @@ func (s *itemCalls) contents(ctx context.Context, marks []storage.MarkedItem) fu
 }
 
 // contentOf returns an item as encoded for clients.
-func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem) content {
+func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedItem, labels []string) content {
 	c := content{
 		ID:            longID(i.ID),
 		CrawlTimeMsec: strconv.FormatInt(i.FirstSeen.UnixMilli(), 10),
 		TimestampUsec: strconv.FormatInt(i.FirstSeen.UnixMicro(), 10),
 		Published:     i.Published.Unix(),
 		Title:         AsHTML(i.Title), Author: AsHTML(i.Author),
-		Categories: s.categories(f, m),
+		Categories: s.categories(f, m, labels),
 		Origin:     origin{feedPrefix + i.FeedID, AsHTML(f.Name()), storage.WebURL(f.Site)},
 		Summary:    map[string]string{"direction": "ltr", "content": i.HTML},
 	}
@@ -162,8 +167,8 @@ func (s *itemCalls) contentOf(i storage.Item, f storage.Feed, m storage.MarkedIt
 	return c
 }
 
-// categories returns the streams that contain an item, except its feed's.
-func (s *itemCalls) categories(f storage.Feed, m storage.MarkedItem) []string {
+// categories returns the streams that contain an item, except its feed's. labels are the client's.
+func (s *itemCalls) categories(f storage.Feed, m storage.MarkedItem, labels []string) []string {
 	all := []string{statePrefix + readingList}
 	if m.Read || m.FirstSeen.Before(s.unreadSince()) {
 		all = append(all, statePrefix+read)
@@ -173,6 +178,11 @@ func (s *itemCalls) categories(f storage.Feed, m storage.MarkedItem) []string {
 	}
 	for _, tag := range f.Tags {
 		all = append(all, labelPrefix+tag)
+	}
+	for _, label := range labels {
+		if !slices.Contains(f.Tags, label) {
+			all = append(all, labelPrefix+label)
+		}
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 // Package greader implements the Google Reader API for feed readers such as NetNewsWire, Reeder, FeedMe, RSS
 // Guard and Newsboat: subscriptions, their items, and the read and starred marks of each client. Folders are
-// the tags of feeds; each person and each other token has its own marks ([storage.Marks]). [Handler] serves the API; responses and
+// the tags of feeds; each person and each other token has its own marks and labels of items ([storage.Marks]). The API has
+// labels for both: a label that is the name of a folder is the folder, and hides the label of items. [Handler] serves the API; responses and
 // request bodies are bounded.
 //
 // The API was never specified. This package follows the common behavior of existing servers and clients: the

@@ -210,7 +210,7 @@ func TestEditTag_MarksBelongToTheClient(t *testing.T) {
 	if !slices.Contains(got.Categories, "user/-/state/com.google/read") {
 		t.Errorf("a read item is in %v", got.Categories)
 	}
-	for _, bad := range []string{"a=user/-/label/mine&" + two, two, "a=user/-/state/com.google/read", "a=user/-/state/com.google/read&i=x", "%zz"} {
+	for _, bad := range []string{"a=user/-/label/a,b&" + two, two, "a=user/-/state/com.google/read", "a=user/-/state/com.google/read&i=x", "%zz"} {
 		if status, _ := w.request(t, "ann", "/reader/api/0/edit-tag", bad); status != 400 {
 			t.Errorf("%s: got %d", bad, status)
 		}
@@ -381,4 +381,36 @@ func TestStream_OmitsHiddenItems(t *testing.T) {
 		w.wantIDs(t, "ann", id+"&n=100", 5)
 	}
 	w.wantIDs(t, "ann", "user/-/state/com.google/reading-list&n=100", 8)
+}
+
+// Labels of items and folders share their names; a folder hides the label of items.
+func TestEditTag_LabelsOfItems(t *testing.T) {
+	w := newFixture(t)
+	one, two := fmt.Sprint("&i=", storage.ItemNumber(w.items[0].ID)), fmt.Sprint("&i=", storage.ItemNumber(w.items[1].ID))
+	w.mustEdit(t, "reader", "/reader/api/0/edit-tag", "a=user/-/label/to+read&a=user/-/state/com.google/starred"+one+two)
+	w.mustEdit(t, "reader", "/reader/api/0/edit-tag", "a=user/-/label/News&a=user/-/label/more"+one)
+	w.wantIDs(t, "reader", "user/-/label/to+read", 2)
+	w.wantIDs(t, "reader", "user/-/label/more", 1)
+	w.wantIDs(t, "reader", "user/-/label/News", 8)
+	w.wantIDs(t, "reader", "user/-/state/com.google/starred", 2)
+	w.wantIDs(t, "bob", "user/-/label/to+read", 0)
+	type tags struct{ Tags []struct{ ID, Type string } }
+	got := get[tags](t, w, "reader", "/reader/api/0/tag/list?output=json", "").Tags
+	if len(got) != 5 || got[3].ID != "user/-/label/more" || got[3].Type != "tag" || got[4].ID != "user/-/label/to read" {
+		t.Errorf("got the tags %v, want folders, then labels", got)
+	}
+	item := get[contents](t, w, "reader", streamPath+"user/-/label/more", "").Items[0]
+	if !slices.Contains(item.Categories, "user/-/label/more") || !slices.Contains(item.Categories, "user/-/label/to read") {
+		t.Errorf("got the categories %v", item.Categories)
+	}
+	w.mustEdit(t, "reader", "/reader/api/0/mark-all-as-read", "s=user/-/label/more")
+	w.wantIDs(t, "reader", "user/-/label/to+read&xt=user/-/state/com.google/read", 1)
+	w.mustEdit(t, "reader", "/reader/api/0/edit-tag", "r=user/-/label/to+read"+two)
+	w.wantIDs(t, "reader", "user/-/label/to+read", 1)
+	w.mustEdit(t, "ann", "/reader/api/0/edit-tag", "a=user/-/label/mine"+one)
+	w.mustEdit(t, "ann", "/reader/api/0/rename-tag", "s=user/-/label/mine&dest=user/-/label/yours")
+	w.wantIDs(t, "ann", "user/-/label/mine", 0)
+	w.wantIDs(t, "ann", "user/-/label/yours", 1)
+	w.mustEdit(t, "ann", "/reader/api/0/disable-tag", "s=user/-/label/yours")
+	w.wantIDs(t, "ann", "user/-/label/yours", 0)
 }

@@ -76,7 +76,11 @@ func (s *streams) query(ctx context.Context, id string) (q storage.MarkQuery, ha
 	case err != nil:
 		return q, false, err
 	case target.label != "":
-		q.Tag = target.label
+		is, err := s.reading.IsLabel(ctx, target.label)
+		if q.Tag = target.label; is {
+			q.Tag, q.Label = "", target.label
+		}
+		return q, err == nil, err
 	case target.feed != "":
 		q.FeedID, err = s.feedID(ctx, target.feed)
 		if errors.Is(err, storage.ErrNotFound) {

@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/reading"
 	"feedmesh/agent/workbench"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -49,6 +50,8 @@ func Of(err error, log *slog.Logger) huma.StatusError {
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, storage.ErrConflict), errors.Is(err, mesh.ErrNoReplay), errors.Is(err, workbench.ErrNoUndo), errors.Is(err, workbench.ErrFinished):
 		return huma.Error409Conflict(err.Error())
+	case errors.As(err, new(*reading.LimitError)):
+		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, storage.ErrBadCursor):
 		return huma.Error400BadRequest(err.Error())
 	case errors.Is(err, workbench.ErrBusy):

@@ -523,6 +523,14 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"put-follow", "topic/x", "", `{`, 400},
 		{"remove-follow", "topic/none", "", "", 404},
 		{"remove-follow", "author/none", "", "", 422},
+		{"list-labels", "", "", "", 200},
+		{"get-annotation", w.item, "", "", 200},
+		{"get-annotation", "none", "", "", 404},
+		{"annotate-item", w.item, "", `{"labels":["to read"],"note":"A note."}`, 200},
+		{"annotate-item", w.item, "", `{"labels":["a,b"]}`, 422},
+		{"annotate-item", w.item, "", `{"note":"` + strings.Repeat("x", 4097) + `"}`, 422},
+		{"annotate-item", w.item, "", `{`, 400},
+		{"annotate-item", "none", "", `{}`, 404},
 		{"import-feeds", "", "", "<html><body>no list</body></html>", 422},
 		{"import-feeds", "", "", "<opml><body></body></opml>", 422},
 
@@ -607,7 +615,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
-			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-follows", "put-follow", "remove-follow":
+			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow":
 			continue // need no mesh
 		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh

@@ -40,6 +40,9 @@ func (s *Server) routes() []route {
 		handle(wire.GetFolders, s.Reading.Folders),
 		handle(wire.MarkItems, s.Reading.MarkItems),
 		handle(wire.MarkAllRead, s.Reading.MarkAll),
+		handle(wire.ListLabels, s.Reading.Labels),
+		handle(wire.GetAnnotation, s.Reading.Annotation),
+		handle(wire.AnnotateItem, s.Reading.Annotate),
 
 		handle(wire.ListFollows, s.Follows.List),
 		handle(wire.PutFollow, s.Follows.Put),

@@ -195,10 +195,10 @@ const markAll = () => markStream(Object.fromEntries(new FormData(markAllForm)));
 
 // markStream marks the items of a feed, a folder or all as read: those first seen until a time, or older ones. The shell
 // has none of these, and marks the items that it lists.
-async function markStream({ feed, tag, until, older }) {
+async function markStream({ feed, tag, label, until, older }) {
   if (isShell) return markRows(unreadRows().filter((row) => !older || Date.parse(row.dataset.time) <= Date.parse(older)));
   try {
-    const { ids, more } = await post("/api/reading/all-read", { feed: feed || undefined, tag: tag || undefined, until, older });
+    const { ids, more } = await post("/api/reading/all-read", { feed: feed || undefined, tag: tag || undefined, label: label || undefined, until, older });
     refresh();
     reportRead(ids, more, refresh);
   } catch (error) {
@@ -357,6 +357,14 @@ async function showShell() {
   showPictures(pane);
 }
 
+// annotate moves the focus to the labels of the open item.
+function annotate() {
+  const form = pane.querySelector(".annotation");
+  if (!form || isShell) return;
+  form.open = true;
+  form.querySelector("[name=labels]").focus();
+}
+
 // Touch: a swipe over an item of the list to the left changes read, to the right its star.
 
 const swipe = 60; // pixels
@@ -399,6 +407,7 @@ Object.assign(keys, {
   m: () => toggle("read"),
   s: () => toggle("starred"),
   f: () => toggle("starred"),
+  l: annotate,
   a: markAll,
   A: markAbove,
   B: markOlder,
