@@ -20,8 +20,9 @@ func main() {
 
 // A classifyCommand groups the commands that measure and train classification.
 type classifyCommand struct {
-	Eval  classifyEvalCommand  `cmd:"" help:"Measure the classification of labelled items."`
-	Train classifyTrainCommand `cmd:"" help:"Train a model on labelled items."`
+	Eval    classifyEvalCommand    `cmd:"" help:"Measure the classification of labelled items."`
+	Train   classifyTrainCommand   `cmd:"" help:"Train a model on labelled items."`
+	Readers classifyReadersCommand `cmd:"" help:"Measure suggestions for simulated readers."`
 }
 
 // A rulesFlag selects rules that replace the built-in rules.
