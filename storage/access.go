@@ -77,7 +77,7 @@ const RoleOwner = "owner"
 // A Person is a user who logs in with a password.
 type Person struct {
 	Name      string // unique
-	ID        string // random; owns the person's marks and sessions
+	ID        string // random; owns the person's marks, sessions and interests
 	Role      string // [RoleOwner] or another role of package agent/access
 	Hash      string // of the password, computed by package agent/access; empty: none was set
 	Passwords int64  // how many passwords were set
@@ -329,4 +329,40 @@ func (f FeverRecords) Use(ctx context.Context, key FeverKey) error {
 // Remove deletes the credential of a client, or returns [ErrNotFound].
 func (f FeverRecords) Remove(ctx context.Context, client string) error {
 	return removeRecord[FeverKey](ctx, f.records, feverTable, client)
+}
+
+// MaxInterests is the maximum number of [Interests].
+const MaxInterests = MaxPeople + MaxTokens
+
+// An Interest is what was learned of a person, or of another client with marks of its own, to suggest items.
+type Interest struct {
+	Client  string // ID of the person, or of the client
+	On      bool   // signals are learned from
+	Learned []byte // encoded by package classify/interest
+}
+
+var interestTable = tableOf(Table{Name: "interests", Keys: 1, Order: "client", Max: MaxInterests}, func(i *Interest) []Column {
+	return []Column{{Name: "client", Field: &i.Client}, {Name: "learning", Field: &i.On}, {Name: "learned", Field: &i.Learned, Large: true}}
+})
+
+// Interests returns the interests of people of a [Store].
+func Interests(of Records) InterestRecords { return InterestRecords{of} }
+
+// InterestRecords are the interests of people of a [Store].
+type InterestRecords struct{ records Records }
+
+// Read returns the interests of a client, or [ErrNotFound].
+func (i InterestRecords) Read(ctx context.Context, client string) (Interest, error) {
+	return readRecord[Interest](ctx, i.records, interestTable, client)
+}
+
+// Change stores what apply makes of the interests of a client, nil for none. stored is nil if there are none. It returns
+// the error of apply, or [ErrTooMany]. apply may run again.
+func (i InterestRecords) Change(ctx context.Context, client string, apply func(stored *Interest) (*Interest, error)) error {
+	return changeRecord(ctx, i.records, interestTable, apply, client)
+}
+
+// Remove deletes the interests of a client, or returns [ErrNotFound].
+func (i InterestRecords) Remove(ctx context.Context, client string) error {
+	return removeRecord[Interest](ctx, i.records, interestTable, client)
 }

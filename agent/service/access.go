@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/service/interest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -15,6 +16,7 @@ import (
 type Tokens struct {
 	*core
 	TokenStore *access.TokenStore // checks secrets
+	interests  *interest.Interests
 }
 
 // tokenOfStore returns a token as clients see it.
@@ -45,12 +47,12 @@ func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToke
 	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
 }
 
-// Remove removes a token with the marks and annotations of its client and what the client follows.
+// Remove removes a token with the marks, annotations and interests of its client and what the client follows.
 func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
 	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
 		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
 	}
-	return wire.None{}, errors.Join(t.TokenStore.RemoveFeverPassword(ctx, in.ID), t.Store.DeleteMarks(ctx, in.ID))
+	return wire.None{}, errors.Join(t.TokenStore.RemoveFeverPassword(ctx, in.ID), t.Store.DeleteMarks(ctx, in.ID), t.interests.Remove(ctx, in.ID))
 }
 
 // Fever returns whether the client has a password for apps that use the Fever API.
@@ -90,8 +92,9 @@ func (t *Tokens) RemoveFever(ctx context.Context, _ wire.None) (wire.None, error
 // People answers requests about the users who log in with a password.
 type People struct {
 	*core
-	Access *access.People // checks passwords and sessions
-	tokens *access.TokenStore
+	Access    *access.People // checks passwords and sessions
+	tokens    *access.TokenStore
+	interests *interest.Interests
 }
 
 // LinkPath is the path of the page that sets the password of a person, with the parameter link.
@@ -140,13 +143,13 @@ func (p *People) Set(ctx context.Context, in wire.SetPersonRequest) (wire.Person
 	return personOf(person, secret), nil
 }
 
-// Remove removes a person with the person's tokens, sessions, marks and annotations, and what the person follows.
+// Remove removes a person with the person's tokens, sessions, marks, annotations and interests, and what the person follows.
 func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) {
 	person, err := p.Access.Remove(ctx, in.Name)
 	if err != nil {
 		return wire.None{}, refused(err)
 	}
-	return wire.None{}, errors.Join(p.tokens.RemoveFeverPassword(ctx, person.ID), p.Store.DeleteMarks(ctx, person.ID))
+	return wire.None{}, errors.Join(p.tokens.RemoveFeverPassword(ctx, person.ID), p.Store.DeleteMarks(ctx, person.ID), p.interests.Remove(ctx, person.ID))
 }
 
 // refused returns the error of a change of people as an [*Error] if the user caused it.

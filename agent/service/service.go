@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/secret"
 	"feedmesh/agent/service/front"
 	"feedmesh/agent/service/imageproxy"
+	"feedmesh/agent/service/interest"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -111,6 +112,7 @@ type Service struct {
 	SavedSearches *SavedSearches
 	Spam          *Spam
 	Reading       *reading.Lists
+	Interests     *interest.Interests
 	Pictures      *imageproxy.Proxy
 
 	Discovery  *Discovery
@@ -132,13 +134,14 @@ func New(d Deps) *Service {
 	status, tokens := &Status{c}, access.NewTokenStore(d.Store, d.Token, d.HealthToken)
 	pages := front.New(front.Options{Store: d.Store, Index: d.Index, Across: stories.across, Now: d.Now, Log: d.Log})
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
+	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
-		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens}, People: &People{c, tokens.People, tokens}, Backups: &Backups{c}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: &People{c, tokens.People, tokens, interests}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
-		Reading: lists,
+		Reading: lists, Interests: interests,
 		Pictures: imageproxy.New(imageproxy.Options{
 			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Space: d.DiskSpace, Log: d.Log,
 		}),
@@ -148,12 +151,13 @@ func New(d Deps) *Service {
 	}
 }
 
-// Close cancels the background work of the service, a repair, back-tests and comparisons of stories, and waits for it. The rest of a
+// Close cancels the background work of the service, a repair, back-tests, comparisons of stories and learning, and waits for it. The rest of a
 // repair must be started again.
 func (s *Service) Close() {
 	s.Reindexing.end()
 	s.Trials.backtests.end()
 	s.Front.Close()
+	s.Interests.Close()
 }
 
 // CheckSpace returns an error of [KindFull] if the disk has no space for changes. REST, console and Google Reader call it

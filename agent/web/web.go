@@ -8,6 +8,7 @@ import (
 	"feedmesh/agent/web/account"
 	"feedmesh/agent/web/console"
 	"feedmesh/agent/web/fever"
+	"feedmesh/agent/web/foryou"
 	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
@@ -20,11 +21,11 @@ type Logins struct {
 	Fever  fever.Login
 }
 
-// Mounts returns the console, the front page, the pages of people, the feeds of results, the widget, and the Google Reader and
+// Mounts returns the console, the front page, suggestions, the pages of people, the feeds of results, the widget, and the Google Reader and
 // Fever APIs by their paths. origins are those that CORS allows.
 func Mounts(s *service.Service, logins Logins, origins []string) map[string]http.Handler {
 	reader, old := greader.Handler(s, logins.Reader), fever.Handler(s, logins.Fever)
-	people, news, widgets := account.Handler(s), front.Handler(s), widget.Handler(s, origins)
+	people, news, suggested, widgets := account.Handler(s), front.Handler(s), foryou.Handler(s), widget.Handler(s, origins)
 	return map[string]http.Handler{
 		"/":          console.Handler(s),
 		"/news":      news,
@@ -39,6 +40,8 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 		"/people/":   people,
 		"/tokens":    people,
 		"/tokens/":   people,
+		"/for-you":   suggested,
+		"/for-you/":  suggested,
 		output.Path:  output.Handler(s),
 		"/reader/":   reader,
 		"/accounts/": reader,

@@ -171,6 +171,83 @@ type ItemLabels struct {
 	Labels []ItemLabel `json:"labels"`
 }
 
+// A SuggestionQuery selects suggested items.
+type SuggestionQuery struct {
+	Limit int `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Maximum length of the list."`
+}
+
+// SuggestedItems are unread items that the client may want to read.
+type SuggestedItems struct {
+	On    bool         `json:"on" doc:"The client switched suggestions on; if not, the list is empty and nothing is recorded."`
+	Items []Suggestion `json:"items" doc:"Best first; one of each story, and a limited number of each feed."`
+}
+
+// A Suggestion is a suggested item.
+type Suggestion struct {
+	ReadingItem
+	Because []string `json:"because,omitempty" doc:"Words, topics, categories and feeds that contributed most to its place, best first."`
+	New     bool     `json:"new,omitempty" doc:"Listed for its age only, as each fifth item is."`
+}
+
+// An InterestSignal is what a client did with an item.
+type InterestSignal struct {
+	ID     string `json:"id" minLength:"1" maxLength:"64" doc:"ID of the item; one that does not exist is ignored."`
+	Signal string `json:"signal" enum:"opened,starred,more,skipped,hidden" doc:"skipped: listed above an opened item, and not opened; more and hidden: the client asks for more or less like it. A hidden item is marked as read."`
+}
+
+// An InterestSignalRequest reports a signal.
+type InterestSignalRequest struct{ Body InterestSignal }
+
+// An InterestSwitch starts or stops learning.
+type InterestSwitch struct {
+	On bool `json:"on"`
+}
+
+// A SwitchInterestsRequest starts or stops learning.
+type SwitchInterestsRequest struct{ Body InterestSwitch }
+
+// Interests are all that was learned of a client.
+type Interests struct {
+	On       bool               `json:"on"`
+	Features []InterestFeature  `json:"features" doc:"At most 1,000, those liked most first."`
+	Days     []InterestDay      `json:"days" doc:"The last 30 days with opened items, in UTC."`
+	Signals  []InterestSignalAt `json:"signals" doc:"The last 200, oldest first."`
+}
+
+// An InterestFeature is what was learned of items with a property.
+type InterestFeature struct {
+	Kind  string  `json:"kind" enum:"word,topic,category,publisher"`
+	Name  string  `json:"name"`
+	Liked float64 `json:"liked" doc:"Number of opened items, weighted; a signal counts half after 14 days."`
+	Other float64 `json:"other" doc:"Number of items that were skipped or hidden, weighted likewise."`
+}
+
+// An InterestDay is the number of items that were opened on a day.
+type InterestDay struct {
+	Day    string `json:"day" format:"date"`
+	Opened int    `json:"opened"`
+}
+
+// An InterestSignalAt is a signal that was learned from.
+type InterestSignalAt struct {
+	InterestSignal
+	At time.Time `json:"at"`
+}
+
+// The operations on suggestions. Interests belong to the client, as marks do.
+var (
+	ListSuggestions = Operation[SuggestionQuery, SuggestedItems]{ID: "list-suggestions", Method: "GET", Path: "/api/interests/suggestions", Tag: "interests", Scope: access.Read,
+		Summary: "Items for you", Description: "Of the 2,000 newest unread items of the last 14 days, those first that the client is most likely to open.", Errors: []int{409, 422, 503}}
+	SignalInterest = Operation[InterestSignalRequest, None]{ID: "signal-interest", Method: "POST", Path: "/api/interests/signals", Tag: "interests", Scope: access.Read,
+		Summary: "Report what was done with an item", Description: "It is learned in the background, once for each item and signal; not at all if the client did not switch suggestions on. Stars need no signal.", Errors: []int{400, 422, 503}}
+	ExportInterests = Operation[None, Interests]{ID: "export-interests", Method: "GET", Path: "/api/interests", Tag: "interests", Scope: access.Read,
+		Summary: "All that was learned of the client", Errors: []int{409, 503}}
+	SwitchInterests = Operation[SwitchInterestsRequest, None]{ID: "switch-interests", Method: "PUT", Path: "/api/interests", Tag: "interests", Scope: access.Read,
+		Summary: "Switch suggestions on or off", Description: "Off, nothing is recorded; what was learned stays until it is forgotten.", Errors: []int{400, 409, 422, 503}}
+	ForgetInterests = Operation[None, None]{ID: "forget-interests", Method: "DELETE", Path: "/api/interests", Tag: "interests", Scope: access.Read,
+		Summary: "Forget what was learned of the client", Errors: []int{503}}
+)
+
 // The operations on reading lists. Marks belong to the client that sets them, so that a client that may read may set them.
 var (
 	ListReading = Operation[ReadingQuery, ReadingPage]{ID: "list-reading", Method: "GET", Path: "/api/reading", Tag: "reading", Scope: access.Read,

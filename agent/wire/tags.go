@@ -10,6 +10,7 @@ var Tags = []Tag{
 	{"items", "Items with the reasons for their labels, their duplicates and related items, and corrections of labels and duplicates."},
 	{"reading", "Items to read by feed and folder, with the marks, labels and notes of the requesting client."},
 	{"follows", "What the client follows and mutes: stories, publishers, feeds, categories, topics and words."},
+	{"interests", "Suggestions of items to read, learned from what the token or person opens, once switched on."},
 	{"stories", "Stories with their events and coverage, bursts, and manual edits of stories."},
 	{"feeds", "Feeds with their settings and their state in the schedule: find, add, change, poll, export and remove them."},
 	{"imports", "Jobs that add the feeds of a list, with a result for each line."},

@@ -145,7 +145,6 @@ const addedTables = `
 		latest   INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID;
 
-
 	CREATE TABLE IF NOT EXISTS fever_keys (
 		client    TEXT PRIMARY KEY,
 		hash      TEXT NOT NULL,
@@ -169,7 +168,14 @@ const addedTables = `
 		PRIMARY KEY (client, item_id)
 	) STRICT, WITHOUT ROWID;
 
-	CREATE INDEX IF NOT EXISTS annotations_by_item ON annotations (item_id)`
+	CREATE INDEX IF NOT EXISTS annotations_by_item ON annotations (item_id);
+
+
+	CREATE TABLE IF NOT EXISTS interests (
+		client   TEXT PRIMARY KEY, -- id of the person, or of another client
+		learning INTEGER NOT NULL,
+		learned  BLOB              -- by package classify/interest
+	) STRICT`
 
 // applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {

@@ -458,3 +458,31 @@ func feverKeys(c storeTest) {
 	_, err = keys.Read(c.Context(), "ann")
 	c.wantError("read it", err, storage.ErrNotFound)
 }
+
+// putInterest stores interests in place of those of their client.
+func putInterest(ctx context.Context, c storeTest, i storage.Interest) error {
+	return storage.Interests(c.Store).Change(ctx, i.Client, func(*storage.Interest) (*storage.Interest, error) { return &i, nil })
+}
+
+func interestsByClient(c storeTest) {
+	interests := storage.Interests(c.Store)
+	ann, bob := storage.Interest{Client: "ann", On: true, Learned: []byte{1, 0, 255, 10}}, storage.Interest{Client: "bob"}
+	for _, i := range []storage.Interest{{Client: "ann"}, ann, bob} {
+		if err := putInterest(c.Context(), c, i); err != nil {
+			c.Fatal(err)
+		}
+	}
+	for _, want := range []storage.Interest{ann, bob} {
+		got, err := interests.Read(c.Context(), want.Client)
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.wantEqual("the interests", got, want)
+	}
+	if err := interests.Remove(c.Context(), "ann"); err != nil {
+		c.Fatal(err)
+	}
+	_, err := interests.Read(c.Context(), "ann")
+	c.wantError("read them", err, storage.ErrNotFound)
+	c.wantError("remove them again", interests.Remove(c.Context(), "ann"), storage.ErrNotFound)
+}

@@ -65,6 +65,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"Sessions are stored by person", sessionsByPerson},
 		{"UseSession records the last use only", usedSession},
 		{"A person has the sessions that were used last", manySessions},
+		{"Interests are stored by client", interestsByClient},
 		{"AddToken enforces MaxTokens", manyTokens},
 		{"Tokens of people are stored by person", tokensByPerson},
 		{"A person has at most MaxPersonTokens", manyTokensOfPerson},

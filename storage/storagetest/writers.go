@@ -198,6 +198,8 @@ func cancelled(c storeTest) {
 		"RemoveFollow": func() error { return storage.Follows(c.Store).Remove(ctx, "late", storage.FollowTopic, "go") },
 		"Visit":        func() error { _, err := storage.Visits(c.Store).Read(ctx, "late"); return err },
 		"PutVisit":     func() error { return storage.Visits(c.Store).Put(ctx, storage.Visit{Client: "late", Last: day}) },
+		"Interests":    func() error { _, err := storage.Interests(c.Store).Read(ctx, "late"); return err },
+		"PutInterest":  func() error { return putInterest(ctx, c, storage.Interest{Client: "late", On: true}) },
 		"PutImport":    func() error { return storage.Imports(c.Store).Put(ctx, anImport("late", day)) },
 		"CancelImport": func() error { return storage.Imports(c.Store).Cancel(ctx, "late") },
 		"Import":       func() error { _, err := storage.Imports(c.Store).Read(ctx, "late"); return err },

@@ -28,6 +28,9 @@ func places(t *testing.T, w testbed, word string) []place {
 	if err != nil || len(stories.Stories) == 0 {
 		t.Fatalf("stories: %d, %v", len(stories.Stories), err)
 	}
+	if _, err := client.Call(t.Context(), w.Client, wire.SwitchInterests, wire.SwitchInterestsRequest{Body: wire.InterestSwitch{On: true}}); err != nil {
+		t.Fatal(err)
+	}
 	return []place{
 		{"news", "/news"},
 		{"follows", "/news/follows"},
@@ -38,6 +41,7 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"reading", "/read?show=all"},
 		{"reading-cards", "/read?show=all&layout=cards"},
 		{"reading-open", "/read?show=all&open=" + found.Items[0].ID},
+		{"for-you", "/for-you"},
 		{"item", "/items/" + found.Items[0].ID},
 		{"stories", "/stories"},
 		{"story", "/stories/" + stories.Stories[0].ID},

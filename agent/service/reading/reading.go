@@ -42,13 +42,26 @@ type Lists struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	feeds  feedCache
-	counts countCache
+	feeds   feedCache
+	counts  countCache
+	starred func(ctx context.Context, ids []string) // see OnStar
 }
 
 // New returns the reading lists of a store. Changes of marks are published to out.
 func New(store Store, out subjects.Publisher, now func() time.Time, log *slog.Logger) *Lists {
 	return &Lists{store: store, out: out, now: now, log: log, counts: countCache{byClient: map[string]counted{}}}
+}
+
+// OnStar sets a function that is called when the client of the context gives stars. It must not block.
+func (l *Lists) OnStar(do func(ctx context.Context, ids []string)) { l.starred = do }
+
+// FeedNames returns the names of all feeds by ID, from a cache. The caller must not change them.
+func (l *Lists) FeedNames(ctx context.Context) (map[string]string, error) {
+	feeds, err := l.feeds.get(ctx, l.store, l.now())
+	if err != nil {
+		return nil, err
+	}
+	return feeds.names, nil
 }
 
 // List returns a page of a reading list. The error may be [storage.ErrBadCursor], or [storage.ErrNotFound] for a feed
@@ -196,6 +209,9 @@ func (l *Lists) Mark(ctx context.Context, change storage.MarkChange, ids ...stri
 		changed.Items = ids
 	}
 	l.changed(ctx, changed)
+	if change.Starred != nil && *change.Starred && l.starred != nil {
+		l.starred(ctx, ids)
+	}
 	return nil
 }
 

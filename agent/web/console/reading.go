@@ -216,14 +216,16 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 	if main.Open != nil && q.Show == wire.ShowUnread {
 		list.Items = withOpen(list.Items, main.Open.listed, q.Oldest)
 	}
-	pictures := pictureChoice(r)
+	pictures, ids := pictureChoice(r), []string{}
 	for _, i := range list.Items {
+		ids = append(ids, i.ID)
 		row := s.row(i, now)
 		if main.Cards {
 			row.addCard(i, pictures)
 		}
 		main.Rows = append(main.Rows, row)
 	}
+	c.Interests.Listed(r.Context(), ids)
 	if s["cursor"] != "" {
 		main.First = s.with("cursor", "", "open", "").URL()
 	}
@@ -367,6 +369,9 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 	err = c.CheckSpace()
 	if err == nil {
 		err = c.Reading.Mark(r.Context(), storage.MarkChange{Read: &read}, id)
+	}
+	if err == nil {
+		c.Interests.Opened(r.Context(), id)
 	}
 	if o.listed.Read = err == nil; err != nil {
 		c.Log.Warn("opened item not marked as read", "item", id, "err", err)

@@ -275,6 +275,12 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"list-follows", "", "", "", 200},
 		{"remove-follow", "topic/C%2FC++", "", "", 204},
 		{"remove-follow", "publisher/a.example", "", "", 204},
+		{"list-suggestions", "", "", "", 200},
+		{"switch-interests", "", "", `{"on":true}`, 204},
+		{"signal-interest", "", "", `{"id":"` + w.item + `","signal":"more"}`, 204},
+		{"list-suggestions", "", "?limit=5", "", 200},
+		{"export-interests", "", "", "", 200},
+		{"forget-interests", "", "", "", 204},
 		{"get-status", "", "", "", 200},
 		{"list-quarantine", "", "?limit=1", "", 200},
 		{"list-quarantine", "", "?after=4", "", 200},
@@ -514,6 +520,10 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"list-reading", "", "?show=some", "", 422},
 		{"mark-items", "", "", `{"ids":[]}`, 422},
 		{"mark-items", "", "", `{`, 400},
+		{"list-suggestions", "", "?limit=1000", "", 422},
+		{"signal-interest", "", "", `{"id":"x","signal":"none"}`, 422},
+		{"signal-interest", "", "", `{`, 400},
+		{"switch-interests", "", "", `{}`, 422},
 		{"mark-all-read", "", "", `{"feed":"none"}`, 404},
 		{"mark-all-read", "", "", `{`, 400},
 		{"put-follow", "author/x", "", `{}`, 422},
@@ -615,7 +625,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
 			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
-			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow":
+			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow",
+			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
 		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
 			continue // need no mesh

@@ -48,6 +48,12 @@ func (s *Server) routes() []route {
 		handle(wire.PutFollow, s.Follows.Put),
 		handle(wire.RemoveFollow, s.Follows.Remove),
 
+		handle(wire.ListSuggestions, s.Interests.Suggest),
+		handle(wire.SignalInterest, s.Interests.Signal),
+		handle(wire.ExportInterests, s.Interests.Export),
+		handle(wire.SwitchInterests, s.Interests.Switch),
+		handle(wire.ForgetInterests, s.Interests.Forget),
+
 		handle(wire.ListProxies, s.Proxies.List),
 		handle(wire.SetProxy, s.Proxies.Set),
 		handle(wire.RemoveProxy, s.Proxies.Remove),

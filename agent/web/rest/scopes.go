@@ -34,7 +34,7 @@ var formScopes = map[string]access.Scope{"/rules": access.Rules, "/mesh": access
 var ownerPages = []string{"/people", "/tokens"}
 
 // readerPages are the path prefixes of pages whose forms change only what belongs to the client.
-var readerPages = []string{"/read/", "/news/", "/account/", "/logout"}
+var readerPages = []string{"/read/", "/news/", "/for-you/", "/account/", "/logout"}
 
 // isPage reports whether a pattern is that of pages.
 func (g *guard) isPage(pattern string) bool {
