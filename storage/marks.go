@@ -61,7 +61,7 @@ type MarkQuery struct {
 type MarkedItem struct {
 	ItemID, FeedID string
 	FirstSeen      time.Time
-	Time           time.Time // [Item.Time]
+	Time           time.Time // [Item.Time]; zero in lists by FirstSeen
 	Read, Starred  bool
 }
 

@@ -22,10 +22,23 @@ const (
 		LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
 		LEFT JOIN read_until a ON a.client = $1 AND a.feed = 0
 		LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed`
-	isRead       = `coalesce(m.read, i.first_seen <= greatest(a.until, u.until), false)`
-	itemTime     = `least(i.published, i.first_seen)` // of the index listed_items_by_time
-	markedFields = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + isRead + `, coalesce(m.starred, false)`
+	isRead   = `coalesce(m.read, i.first_seen <= greatest(a.until, u.until), false)`
+	itemTime = `least(i.published, i.first_seen)` // of the index listed_items_by_time
 )
+
+const (
+	markedFields  = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + markFields
+	arrivalFields = `i.id, f.id, i.first_seen, NULL::timestamptz, ` + markFields // without a read of the item: they are in the index
+	markFields    = isRead + `, coalesce(m.starred, false)`
+)
+
+// listFields returns the columns of a list.
+func listFields(q storage.MarkQuery) string {
+	if q.ByTime {
+		return markedFields
+	}
+	return arrivalFields
+}
 
 func scanMarked(row pgx.CollectableRow) (m storage.MarkedItem, err error) {
 	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, nullTime{&m.Time}, &m.Read, &m.Starred)
@@ -95,7 +108,7 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 		b.WriteString(text)
 	}
 	starred := q.Starred != nil && *q.Starred
-	add(`SELECT ` + markedFields + ` FROM items i` + joinMarks + ` WHERE `)
+	add(`SELECT ` + listFields(q) + ` FROM items i` + joinMarks + ` WHERE `)
 	switch {
 	case q.Label != "":
 		add(`EXISTS (SELECT FROM annotations n WHERE n.client = $1 AND n.item_id = i.id AND n.labels ? $?::text)`, q.Label)

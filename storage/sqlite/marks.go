@@ -20,11 +20,24 @@ const (
 		LEFT JOIN marks m ON m.client = ?1 AND m.item_id = i.id
 		LEFT JOIN read_until a ON a.client = ?1 AND a.feed = 0
 		LEFT JOIN read_until u ON u.client = ?1 AND u.feed = i.feed`
-	itemTime     = `min(i.published, i.first_seen)` // of the index listed_items_by_time
-	isRead       = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
-	markedFields = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + isRead + `, coalesce(m.starred, 0)`
-	feedsByTag   = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
+	itemTime   = `min(i.published, i.first_seen)` // of the index listed_items_by_time
+	isRead     = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
+	feedsByTag = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
 )
+
+const (
+	markedFields  = `i.id, f.id, i.first_seen, ` + itemTime + `, ` + markFields
+	arrivalFields = `i.id, f.id, i.first_seen, NULL, ` + markFields // without a read of the item: they are in the index
+	markFields    = isRead + `, coalesce(m.starred, 0)`
+)
+
+// listFields returns the columns of a list.
+func listFields(q storage.MarkQuery) string {
+	if q.ByTime {
+		return markedFields
+	}
+	return arrivalFields
+}
 
 func scanMarked(row scanner) (m storage.MarkedItem, err error) {
 	err = row.Scan(&m.ItemID, &m.FeedID, nullTime{&m.FirstSeen}, nullTime{&m.Time}, &m.Read, &m.Starred)
@@ -167,7 +180,7 @@ func listMarked(client string, q storage.MarkQuery, index string, after storage.
 		at, id = micros(last), after.ItemID
 	}
 	var b strings.Builder
-	b.WriteString(`SELECT ` + markedFields)
+	b.WriteString(`SELECT ` + listFields(q))
 	switch {
 	case q.Label != "":
 		b.WriteString(` FROM annotations s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + `
@@ -213,20 +226,22 @@ func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string
 }
 
 // The items after the time of "mark all read" are scanned by time: a client that keeps up has few. Items are looked up
-// among the marks only for feeds in which the client marked single items. Older items are unread if they were marked
-// unread.
+// among the marks only for feeds that the client marked, or in which it marked single items. Older items are unread if
+// they were marked unread.
 const countUnread = `
 	WITH
 		bound (at) AS MATERIALIZED (
 			SELECT max(?2 - 1, coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0), ?2 - 1))),
 		touched AS MATERIALIZED (
-			SELECT DISTINCT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
-			WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2),
+			SELECT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
+			WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2
+			UNION
+			SELECT feed FROM read_until WHERE client = ?1),
 		unread (feed, first_seen) AS (
 			SELECT i.feed, i.first_seen
 			FROM bound CROSS JOIN items i INDEXED BY listed_items ON i.first_seen > bound.at
 			WHERE ` + isListed + ` AND CASE WHEN i.feed IN touched
-				THEN coalesce((SELECT NOT read FROM marks WHERE client = ?1 AND item_id = i.id), ` + isAfterFeed + `) ELSE ` + isAfterFeed + ` END
+				THEN coalesce((SELECT NOT read FROM marks WHERE client = ?1 AND item_id = i.id), ` + isAfterFeed + `) ELSE true END
 			UNION ALL
 			SELECT i.feed, i.first_seen
 			FROM bound CROSS JOIN marks m CROSS JOIN items i ON i.id = m.item_id

@@ -54,6 +54,9 @@ func wantListed(c storeTest, client string, q storage.MarkQuery, want ...storage
 				break
 			}
 			for _, m := range page {
+				if m.Time.IsZero() == q.ByTime {
+					c.Errorf("got the time %v of an item, by time: %t", m.Time, q.ByTime)
+				}
 				got = append(got, m.ItemID)
 			}
 			after = page[len(page)-1]

@@ -22,6 +22,7 @@ type tab struct {
 	t    testing.TB
 	ctx  context.Context
 	base string // base URL of the console
+	also string // prefix of other URLs that pages may request; empty: none
 
 	workerCtx context.Context // of the page's service worker, once a test has attached to it
 
@@ -85,7 +86,8 @@ func (b *tab) complaint(message string) {
 
 func (b *tab) listen(event any) {
 	if sent, ok := event.(*network.EventRequestWillBeSent); ok {
-		if to := sent.Request.URL; !strings.HasPrefix(to, b.base+"/") && !strings.HasPrefix(to, "data:") && !strings.HasPrefix(to, "about:") {
+		to := sent.Request.URL
+		if isAlso := b.also != "" && strings.HasPrefix(to, b.also); !isAlso && !strings.HasPrefix(to, b.base+"/") && !strings.HasPrefix(to, "data:") && !strings.HasPrefix(to, "about:") {
 			b.fault("a request left: " + to)
 		}
 	}

@@ -42,6 +42,7 @@ func TestWidget_ShowsEntriesOnAnotherSite(t *testing.T) {
 	tag = strings.Replace(evaluate[string](b, `document.querySelector("#tag").value`), "YOUR-TOKEN", token.Secret, 1)
 
 	there := openAt(t, site.URL)
+	there.also = w.address + "/"
 	there.visit("/")
 	there.until("the site lists entries", shown+" == 3")
 	there.picture("widget-site")

@@ -68,7 +68,7 @@ const (
 // menu are the links of the main menu, in order.
 var menu = []choice{
 	{Label: "News", URL: NewsPath}, {Label: "Read", URL: readPath}, {Label: "For you", URL: "/for-you"}, {Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
-	{Label: "Spam", URL: "/spam"}, {Label: "Mesh", URL: "/mesh"}, {Label: "Statistics", URL: "/statistics"},
+	{Label: "Mesh", URL: "/mesh"},
 }
 
 // A page contains the data of all templates.

@@ -361,7 +361,7 @@ func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
 	if err := storage.SavedSearches(w.Store).Put(t.Context(), storage.SavedSearch{Name: "a", Title: "A", Query: "q=a"}); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(w.server.Handler(web.Mounts(w.Service, w.server.Login)))
+	server := httptest.NewServer(w.server.Handler(web.Mounts(w.Service, web.Logins{Reader: w.server.Login, Fever: w.server.FeverLogin}, nil)))
 	defer server.Close()
 	w.Server.URL = server.URL
 	seen := map[string]int{}
