@@ -23,6 +23,10 @@ type Items interface {
 	// outdated fence; then nothing is stored.
 	PutItems(ctx context.Context, batch Batch) (Stored, error)
 
+	// SetText replaces the text of an item and returns the item. Its Hash and Revision are unchanged, so that the text
+	// stays until the publisher changes the entry. It returns [ErrNotFound] if the item does not exist.
+	SetText(ctx context.Context, itemID string, text ItemText) (Item, error)
+
 	// Items returns the items with the given IDs, in that order. Missing items are left out.
 	Items(ctx context.Context, ids ...string) ([]Item, error)
 
@@ -104,6 +108,14 @@ type Enclosure struct {
 	Length int64  `json:"length,omitempty"` // bytes, as stated by the publisher; 0 if missing
 	Player string `json:"player,omitempty"` // website whose player shows it, as in "YouTube"; URL is a page, not a file
 	Title  string `json:"title,omitempty"`  // plain text, of embedded video or audio
+}
+
+// An ItemText contains the fields of an item that are made from its text.
+type ItemText struct {
+	HTML       string // sanitized
+	Images     []string
+	Enclosures []Enclosure
+	TextHash   string
 }
 
 // An ItemColumn is a column of the table of items.

@@ -15,6 +15,7 @@ import (
 type itemsCommand struct {
 	Show  showItemCommand `cmd:"" default:"withargs" help:"Show one item. This is the default command."`
 	Label labelCommand    `cmd:"" help:"Correct the labels of an item."`
+	Text  fullTextCommand `cmd:"" help:"Fetch the full text of an item from its page."`
 
 	Duplicates duplicatesCommand `cmd:"" help:"List the duplicates of an item."`
 	Explain    explainCommand    `cmd:"" help:"Explain whether two items are duplicates or belong to one story."`
@@ -39,6 +40,24 @@ func (c *showItemCommand) Run(ctx context.Context, p *program) error {
 		return usageError("item ID is empty; agent search prints the IDs of items")
 	}
 	return printAnswer(ctx, p, c.query, wire.GetItem, wire.ByID{ID: c.ID}, func(pg *page, item wire.ItemView) { showItem(pg, item, time.Now()) })
+}
+
+// A fullTextCommand fetches the full text of an item.
+type fullTextCommand struct {
+	query
+	ID string `arg:"" help:"ID of the item, as agent search prints it."`
+}
+
+// Help implements kong's HelpProvider.
+func (fullTextCommand) Help() string {
+	return `Replace the text of an item by the article of the page that it links to:
+
+    agent items text wvtk3hvrmk2mkkubukz6ph3h4m`
+}
+
+// Run implements the command.
+func (c *fullTextCommand) Run(ctx context.Context, p *program) error {
+	return printAnswer(ctx, p, c.query, wire.FetchText, wire.ByID{ID: c.ID}, func(pg *page, item wire.ItemView) { showItem(pg, item, time.Now()) })
 }
 
 // published formats the publication date of an item, or the time first seen if its age is unknown.

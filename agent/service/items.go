@@ -3,12 +3,18 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nuid"
 
+	"feedmesh/agent/access"
 	"feedmesh/agent/role/cluster/placement"
+	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/crawl/site"
+	"feedmesh/agent/service/fulltext"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/near"
 	"feedmesh/classify/rule"
@@ -18,7 +24,10 @@ import (
 )
 
 // Items answers requests about items.
-type Items struct{ *core }
+type Items struct {
+	*core
+	texts *fulltext.Fetcher
+}
 
 // Get returns one item with its text.
 func (i *Items) Get(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
@@ -27,6 +36,46 @@ func (i *Items) Get(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
 		return wire.ItemView{}, fmt.Errorf("item %s: %w", in.ID, err)
 	}
 	return i.viewOf(ctx, item), nil
+}
+
+// FetchText replaces the text of an item by the article of its page, and returns the item. If the page has none, the error
+// states the reason, and the item is unchanged.
+func (i *Items) FetchText(ctx context.Context, in wire.ByID) (wire.ItemView, error) {
+	item, err := storage.ItemByID(ctx, i.Store, in.ID)
+	if err != nil {
+		return wire.ItemView{}, fmt.Errorf("item %s: %w", in.ID, err)
+	}
+	f, err := i.Store.Feed(ctx, item.FeedID)
+	if err != nil {
+		return wire.ItemView{}, fmt.Errorf("feed of item %s: %w", in.ID, err)
+	}
+	made, err := i.texts.Text(ctx, access.From(ctx).ID, f, item)
+	if err != nil {
+		return wire.ItemView{}, noText(err)
+	}
+	if item, err = i.Store.SetText(ctx, item.ID, made); err != nil {
+		return wire.ItemView{}, fmt.Errorf("item %s: %w", in.ID, err)
+	}
+	if err := subjects.PublishIndex(ctx, i.Mesh, "full text "+nuid.Next(), []string{item.ID}); err != nil {
+		// The comparison of store and index adds it later.
+		i.Log.Warn("full text not queued for the index", "item_id", item.ID, "err", err)
+	}
+	return i.viewOf(ctx, item), nil
+}
+
+// noText returns the error for a user whose item gets no full text.
+func noText(err error) error {
+	if errors.Is(err, fulltext.ErrBusy) || errors.Is(err, fulltext.ErrRunning) {
+		return errorf(KindBusy, "%v", err)
+	}
+	reason := err.Error()
+	switch e := (*fetch.Error)(nil); {
+	case errors.Is(err, site.ErrRobots):
+		reason = "the robots.txt of the publisher does not allow programs to fetch the page, or is not available"
+	case errors.As(err, &e):
+		reason = "the page can't be fetched: " + strings.TrimSuffix(describeClass(string(e.Class), e.Status), ".")
+	}
+	return errorf(KindConflict, "no full text: %s", reason)
 }
 
 // Click counts clicks of readers on an item. They raise the rank of its story.

@@ -16,11 +16,13 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/secret"
 	"feedmesh/agent/service/front"
+	"feedmesh/agent/service/fulltext"
 	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/service/interest"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -58,7 +60,7 @@ type Deps struct {
 	Mesh          Mesh
 	Secrets       *secret.Keys                                 // seal passwords
 	Fetcher       Fetcher                                      // for feed discovery and fetch tests
-	PublicFetcher Fetcher                                      // for pictures: it refuses private networks, which Fetcher may be allowed
+	PublicFetcher Fetcher                                      // for pictures and pages: it refuses private networks, which Fetcher may be allowed
 	Checks        func(ctx context.Context) []wire.Check       // dependencies of this process and their health
 	Stalled       func() []string                              // work of the mesh that stands still, since when, and what to do; may be nil
 	DiskSpace     func() error                                 // returns an error if the disk is too full for changes; may be nil
@@ -66,6 +68,7 @@ type Deps struct {
 	BackupState   func() *wire.BackupState                     // of backups; may be nil, and return nil
 	RuleSetSpecs  []RuleSetSpec                                // all rule sets of this program
 	Decider       func() workbench.Decider                     // the rules in force in this process
+	Prepare       func() *text.Rules                           // those by which entries become items; nil: the built-in rules
 	Token         string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
 	Unique        int                                          // percentage from which searches hide results that repeat others; 0: none
 	HealthToken   string                                       // of clients that may read readiness and metrics only; optional
@@ -138,7 +141,7 @@ func New(d Deps) *Service {
 	return &Service{
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: &People{c, tokens.People, tokens, interests}, Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
-		Items: &Items{c}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
+		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},
 		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
 		Reading: lists, Interests: interests,

@@ -133,6 +133,11 @@ var (
 		Description: "Rules do not change corrected labels, and training uses them. An empty object confirms the current labels.", Errors: []int{400, 404, 422, 503}}
 	UnlabelItem = Operation[ByID, ItemView]{ID: "unlabel-item", Method: "DELETE", Path: "/api/items/{id}/labels", Tag: "items", Scope: access.Write,
 		Summary: "Delete the corrections of an item", Description: "The labels stay until rules are applied to it again.", Errors: []int{404, 503}}
+	FetchText = Operation[ByID, ItemView]{ID: "fetch-text", Method: "POST", Path: "/api/items/{id}/text", Tag: "items", Scope: access.Read,
+		Summary: "Fetch the full text of an item from its page",
+		Description: "The article of the page that the item links to becomes the text of the item, for all clients, until the publisher changes the entry. " +
+			"A client that may read may request it; it sends a request to the publisher, as robots.txt allows, so that it is limited to 10 a minute and client.",
+		Errors: []int{404, 409, 429, 503}}
 	ListDuplicates = Operation[ByID, Duplicates]{ID: "list-duplicates", Method: "GET", Path: "/api/items/{id}/duplicates", Tag: "items", Scope: access.Search,
 		Summary: "List the original of an item and its duplicates", Errors: []int{404, 503}}
 	RepeatItem = Operation[RepeatItemRequest, Duplicates]{ID: "repeat-item", Method: "PUT", Path: "/api/items/{id}/duplicate", Tag: "items", Scope: access.Write,

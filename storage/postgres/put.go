@@ -212,3 +212,20 @@ const setStatistics = `
 	UPDATE feeds SET title = $2, site = $3, language = $4, items = $5, rate = $6, categories = nullif($9, '')::json, words = $10, writes = $11,
 		last_item = CASE WHEN $8 THEN (SELECT max(published) FROM items WHERE feed = $1) ELSE $7 END
 	WHERE num = $1`
+
+const setText = `
+	UPDATE items SET html = $2, images = $3, enclosures = $4, text_hash = $5, changed = ` + nextChanged + `
+	WHERE id = $1`
+
+// SetText implements [storage.Items].
+func (s itemStore) SetText(ctx context.Context, id string, t storage.ItemText) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, defaultTimeout, "set text", func(ctx context.Context, tx pgx.Tx) (item storage.Item, err error) {
+		if err := lockLabels(ctx, tx, id); err != nil {
+			return item, err
+		}
+		if _, err := tx.Exec(ctx, setText, clean(id, t.HTML, listOrNull(t.Images), listOrNull(t.Enclosures), t.TextHash)...); err != nil {
+			return item, err
+		}
+		return itemOf(ctx, tx, id)
+	})
+}

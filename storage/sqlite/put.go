@@ -211,3 +211,20 @@ func put(ctx context.Context, w *writer, feed int64, i storage.Item, wasSpam, is
 	}
 	return err
 }
+
+const setText = `
+	UPDATE items SET html = ?2, images = ?3, enclosures = ?4, text_hash = ?5, changed = max(?6, coalesce(changed, first_seen) + 1)
+	WHERE id = ?1`
+
+// SetText implements [storage.Items].
+func (s itemStore) SetText(ctx context.Context, id string, t storage.ItemText) (storage.Item, error) {
+	return inTransaction(ctx, s.engine, "set text", func(w *writer) (item storage.Item, err error) {
+		if _, err := w.exec(ctx, setText, id, t.HTML, listOrNull(t.Images), listOrNull(t.Enclosures), t.TextHash, micros(time.Now())); err != nil {
+			return item, err
+		}
+		if err := markStoryOfItemDirty(ctx, w, id); err != nil {
+			return item, err
+		}
+		return itemOf(ctx, w, id)
+	})
+}

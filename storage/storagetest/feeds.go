@@ -187,6 +187,8 @@ func notFound(c storeTest) {
 	c.wantError("RemoveProxy", storage.Proxies(c.Store).Remove(ctx, "nothing"), storage.ErrNotFound)
 	_, err = storage.Imports(c.Store).Read(ctx, "nothing")
 	c.wantError("Import", err, storage.ErrNotFound)
+	_, err = c.SetText(ctx, "nothing", storage.ItemText{})
+	c.wantError("SetText", err, storage.ErrNotFound)
 	_, err = c.Correct(ctx, storage.Correction{ItemID: "nothing", At: day})
 	c.wantError("Correct", err, storage.ErrNotFound)
 	_, err = c.RemoveCorrection(ctx, "nothing")

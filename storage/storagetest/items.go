@@ -63,6 +63,33 @@ func unchangedItem(c storeTest) {
 	c.wantEqual("the number of items", c.feed(feedID).Items, int64(1))
 }
 
+func setText(c storeTest) {
+	feedID := c.addFeed("https://example.org/")
+	want := anItem(feedID, "key")
+	c.put(want)
+	before := c.stored(want.ID).Changed
+	for _, text := range []storage.ItemText{
+		{HTML: "<p>the whole <b>text</b> ☃</p>", Images: []string{"https://example.org/a.png"}, Enclosures: []storage.Enclosure{{URL: "https://example.org/a.mp3", Type: "audio/mpeg", Length: 3}}, TextHash: "other"},
+		{},
+	} {
+		got, err := c.SetText(c.Context(), want.ID, text)
+		if err != nil {
+			c.Fatal(err)
+		}
+		want.HTML, want.Images, want.Enclosures, want.TextHash = text.HTML, text.Images, text.Enclosures, text.TextHash
+		c.wantEqual("the returned item", got, c.stored(want.ID))
+		c.wantEqual("the item", c.item(want.ID), want)
+		if !got.Changed.After(before) {
+			c.Errorf("the item changed at %v, before at %v", got.Changed, before)
+		}
+		before = got.Changed
+	}
+	same := anItem(feedID, "key")
+	stored := c.put(same)
+	c.wantIDs("the items that an unchanged entry changes", stored.Changed, nil)
+	c.wantEqual("the item", c.item(want.ID), want)
+}
+
 // An older state of the store has a lower number of writes than a newer one.
 func feedWrites(c storeTest) {
 	feedID := c.addFeed("https://example.org/")

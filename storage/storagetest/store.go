@@ -90,6 +90,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"PutItems stores every field of an item", storedItem},
 		{"times are stored in UTC with microsecond precision", times},
 		{"PutItems ignores an unchanged item", unchangedItem},
+		{"SetText replaces the text until the entry changes", setText},
 		{"PutItems counts the writes of a feed", feedWrites},
 		{"PutItems stores a changed item as the next revision", changedItem},
 		{"a revision keeps FirstSeen and an assumed date", revisionKeepsDates},

@@ -208,6 +208,7 @@ func cancelled(c storeTest) {
 		"ListSpam":    func() error { _, _, err := c.ListSpam(ctx, storage.SpamQuery{}, storage.SpamItem{}, 10); return err },
 		"Relabel":     func() error { _, err := c.Relabel(ctx, "late", storage.Labels{ItemID: oldID}); return err },
 		"UndoRelabel": func() error { _, err := c.UndoRelabel(ctx, "late", 10); return err },
+		"SetText":     func() error { _, err := c.SetText(ctx, oldID, storage.ItemText{}); return err },
 		"Correct":     func() error { _, err := c.Correct(ctx, storage.Correction{ItemID: oldID, At: day}); return err },
 		"Corrections": func() error { _, err := c.Corrections(ctx, storage.Correction{}, 10); return err },
 		"Uncorrect":   func() error { _, err := c.RemoveCorrection(ctx, oldID); return err },

@@ -36,8 +36,8 @@ type Options struct {
 func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
 		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
-		Decider: func() workbench.Decider { return env.Classifier() },
-		Token:   string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
+		Decider: func() workbench.Decider { return env.Classifier() }, Prepare: env.Prepare,
+		Token: string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		PictureCache: filepath.Join(env.Config.Data, "pictures"),
 		Unique:       env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,
 	})

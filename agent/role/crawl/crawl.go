@@ -13,6 +13,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/crawl/site"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/secret"
 	"feedmesh/subjects"
@@ -39,7 +40,7 @@ func newCrawler(env *work.Env, out subjects.Publisher) *crawler {
 	return &crawler{
 		fetcher: env.Fetch, out: out, clock: env.Clock, metrics: newMetrics(env.Metrics),
 		slots: make(chan struct{}, env.Config.Crawl.Parallel),
-		hosts: newHostLocks(env.Config.Schedule.HostSpacing), bodies: &env.Bodies, secrets: env.Secrets,
+		hosts: site.NewLocks(env.Config.Schedule.HostSpacing), bodies: &env.Bodies, secrets: env.Secrets,
 	}
 }
 
@@ -59,7 +60,7 @@ type crawler struct {
 	clock   work.Clock
 	metrics *metrics
 	slots   chan struct{}
-	hosts   *hostLocks
+	hosts   *site.Locks
 	recent  recentHosts
 	bodies  *bodycache.Cache
 	secrets *secret.Keys
@@ -94,7 +95,7 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 
 // crawlHost fetches feeds of one host in sequence.
 func (c *crawler) crawlHost(ctx context.Context, host string, report *report, targets []subjects.Target) error {
-	release, err := c.hosts.lockForFeed(ctx, host)
+	release, err := c.hosts.LockForFeed(ctx, host)
 	if err != nil {
 		return err
 	}

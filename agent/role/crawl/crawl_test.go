@@ -235,8 +235,8 @@ func TestCrawl_HostsInParallelFeedsInSequence(t *testing.T) {
 		if w.mostHost != 1 || w.most != 10 || len(w.fetched) != 100 {
 			t.Errorf("got %d fetches, %d concurrent, %d of one host; want 100, 10, 1", len(w.fetched), w.most, w.mostHost)
 		}
-		if len(c.hosts.hosts) != 0 {
-			t.Errorf("got locks of %d hosts left, want none", len(c.hosts.hosts))
+		if c.hosts.Hosts() != 0 {
+			t.Errorf("got locks of %d hosts left, want none", c.hosts.Hosts())
 		}
 	})
 }
@@ -369,8 +369,8 @@ func TestCrawl_TimeoutBlamesNoHost(t *testing.T) {
 				}
 			}
 		}
-		if len(c.hosts.hosts) != 0 || len(c.slots) != 0 {
-			t.Errorf("got locks of %d hosts and %d slots left, want none", len(c.hosts.hosts), len(c.slots))
+		if c.hosts.Hosts() != 0 || len(c.slots) != 0 {
+			t.Errorf("got locks of %d hosts and %d slots left, want none", c.hosts.Hosts(), len(c.slots))
 		}
 	})
 }
@@ -384,8 +384,8 @@ func TestCrawl_FailsIfItCannotPublish(t *testing.T) {
 		if err := c.Receive(t.Context(), crawlOf("http://host0.example/0")); !errors.Is(err, full) {
 			t.Errorf("got %v, want %v", err, full)
 		}
-		if len(c.hosts.hosts) != 0 || len(c.slots) != 0 {
-			t.Errorf("got locks of %d hosts and %d slots left, want none", len(c.hosts.hosts), len(c.slots))
+		if c.hosts.Hosts() != 0 || len(c.slots) != 0 {
+			t.Errorf("got locks of %d hosts and %d slots left, want none", c.hosts.Hosts(), len(c.slots))
 		}
 	}
 }

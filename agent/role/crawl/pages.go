@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +15,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
+	"feedmesh/agent/role/crawl/site"
 	"feedmesh/agent/role/work"
 	"feedmesh/subjects"
 )
@@ -29,21 +29,17 @@ const (
 	// a feed contains its whole archive.
 	maxPages = 20
 
-	// pageHosts bounds the hosts of a redirect chain, each with its own lock and robots.txt file.
-	pageHosts = 4
-
-	pagesTimeout = 3 * time.Minute  // for all pages of a document: well within its lease
-	pageTimeout  = 15 * time.Second // for one page: feeds of its host wait meanwhile
+	pagesTimeout = 3 * time.Minute // for all pages of a document: well within its lease
 )
 
 // servePages fetches the pages of entries, in parallel to the feeds.
 //
 // It is active on one agent of the mesh only: the schedule spaces the fetches of feeds over all agents but
 // not of pages, so two agents could request from one host at the same time.
-func servePages(ctx context.Context, env *work.Env, hosts *hostLocks) error {
+func servePages(ctx context.Context, env *work.Env, hosts *site.Locks) error {
 	p := &pager{
-		fetch: env.Fetch, robots: fetch.NewRobots(env.Fetch), hosts: hosts,
-		out: env.Mesh, clock: env.Clock, outcomes: newMetrics(env.Metrics).pages, log: env.Log,
+		pages: site.New(env.Fetch, hosts, env.Clock.Now),
+		out:   env.Mesh, clock: env.Clock, outcomes: newMetrics(env.Metrics).pages, log: env.Log,
 	}
 	return env.Mesh.Single(ctx, subjects.PageQueue.Name, func(active context.Context) error {
 		receive := func(ctx context.Context, task subjects.Page) error { return p.receive(ctx, active, task) }
@@ -58,15 +54,11 @@ func servePages(ctx context.Context, env *work.Env, hosts *hostLocks) error {
 // The schedule's timeout for a document is [subjects.InFlightTimeout]. To avoid a second fetch of a waiting
 // document, late documents continue unchanged, and the queue's age stays below that timeout.
 type pager struct {
-	fetch    work.Fetcher
-	robots   *fetch.Robots
-	hosts    *hostLocks
+	pages    *site.Pages
 	out      subjects.Publisher
 	clock    work.Clock
 	outcomes *prometheus.CounterVec // of entries
 	log      *slog.Logger
-
-	reading sync.Mutex // locked while a page is parsed: a hostile one takes 100 MB
 }
 
 // errStandby reports that this agent stops or another one is active.
@@ -150,8 +142,6 @@ const (
 	pageIsUnread    pageOutcome = "unread" // no article found
 )
 
-var errRobots = errors.New("disallowed by robots.txt")
-
 // A visit fetches the pages of one document.
 type visit struct {
 	*pager
@@ -172,7 +162,7 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 	if v.silent[host] >= maxUnanswered {
 		return pageIsLeft, fmt.Errorf("%s did not answer requests for other pages", host)
 	}
-	d, err := v.page(ctx, address)
+	d, err := v.pages.Fetch(ctx, address)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) && !isFetchError(err) {
 			return pageIsLate, err
@@ -180,11 +170,11 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 		return v.failed(host, err), err
 	}
 	v.silent[host] = 0
-	found, err := v.read(d)
+	found, err := v.pages.Extract(d)
 	if err != nil {
 		return outcomeOf(err), err
 	}
-	if !isFuller(*e, found) {
+	if !site.IsFuller(e.Title, e.HTML, e.Summary, found) {
 		return pageIsNoBetter, errors.New("the page does not contain a fuller text of the entry")
 	}
 	more := len(found.HTML) - len(e.HTML)
@@ -194,21 +184,6 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 	v.budget -= more
 	e.HTML, e.Image = found.HTML, cmp.Or(e.Image, found.Image)
 	return pageIsBetter, nil
-}
-
-// read extracts the article of a page.
-func (p *pager) read(d fetch.Document) (page.Article, error) {
-	address, err := url.Parse(d.URL)
-	if err != nil {
-		return page.Article{}, err
-	}
-	p.reading.Lock()
-	defer p.reading.Unlock()
-	body, err := fetch.Decompress(d.Body, page.MaxPage)
-	if err != nil {
-		return page.Article{}, err
-	}
-	return page.Extract(body, d.ContentType, address)
 }
 
 // failed counts a failure against its host if other pages would fail likewise.
@@ -227,7 +202,7 @@ func (v *visit) failed(host string, err error) pageOutcome {
 func outcomeOf(err error) pageOutcome {
 	e := (*fetch.Error)(nil)
 	switch {
-	case errors.Is(err, errRobots):
+	case errors.Is(err, site.ErrRobots):
 		return pageIsForbidden
 	case errors.Is(err, page.ErrNotHTML):
 		return pageIsNoHTML

@@ -21,14 +21,15 @@ import (
 	"feedmesh/agent/role/bodycache"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/crawl/page"
+	"feedmesh/agent/role/crawl/site"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/role/work/worktest"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// site serves pages on localhost and counts requests.
-type site struct {
+// pageServer serves pages on localhost and counts requests.
+type pageServer struct {
 	*httptest.Server
 	pages map[string]http.HandlerFunc // by path; others return 404
 
@@ -39,15 +40,15 @@ type site struct {
 	most  int         // maximum of concurrent requests
 }
 
-func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
+func newSite(t *testing.T, pages map[string]http.HandlerFunc) *pageServer {
 	t.Helper()
-	s := &site{pages: pages}
+	s := &pageServer{pages: pages}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+func (s *pageServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.paths, s.began = append(s.paths, r.URL.Path), append(s.began, time.Now())
 	s.now++
@@ -66,12 +67,12 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // otherHost returns the URL of a path of the site under another host name.
-func (s *site) otherHost(path string) string {
+func (s *pageServer) otherHost(path string) string {
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + path
 }
 
 // requests returns the requested paths except robots.txt, in order.
-func (s *site) requests() []string {
+func (s *pageServer) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.paths), func(path string) bool { return path == "/robots.txt" })
@@ -102,19 +103,24 @@ func robots(lines string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "User-agent: *\n"+lines) }
 }
 
-// pagerOf returns a pager that may connect to localhost, and its worktest.Outbox.
+// localFetcher returns a fetcher that may connect to localhost.
+func localFetcher(t *testing.T) work.Fetcher {
+	client := fetch.New(fetch.Options{UserAgent: "feedmesh/test", Timeout: 10 * time.Second, MaxBody: 10 << 20, MaxCompressed: 6 << 20, Parallel: 8,
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
+	t.Cleanup(client.Close)
+	return client
+}
+
+// pagerOf returns a pager with a fetcher, by default that of [localFetcher], and its worktest.Outbox.
 func pagerOf(t *testing.T, fetcher work.Fetcher) (*pager, *worktest.Outbox) {
 	t.Helper()
 	if fetcher == nil {
-		client := fetch.New(fetch.Options{UserAgent: "feedmesh/test", Timeout: 10 * time.Second, MaxBody: 10 << 20, MaxCompressed: 6 << 20, Parallel: 8,
-			Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
-		t.Cleanup(client.Close)
-		fetcher = client
+		fetcher = localFetcher(t)
 	}
 	out := &worktest.Outbox{}
 	return &pager{
-		fetch: fetcher, robots: fetch.NewRobots(fetcher), hosts: newHostLocks(0),
-		out: out, clock: worktest.AtNoon, outcomes: newMetrics(prometheus.NewRegistry()).pages, log: slog.New(slog.DiscardHandler),
+		pages: site.New(fetcher, site.NewLocks(0), worktest.AtNoon),
+		out:   out, clock: worktest.AtNoon, outcomes: newMetrics(prometheus.NewRegistry()).pages, log: slog.New(slog.DiscardHandler),
 	}, out
 }
 
@@ -287,7 +293,7 @@ func TestPager_ObeysRobots(t *testing.T) {
 
 // The other host has its own lock and robots.txt file.
 func TestPager_ObeysRobotsAfterRedirect(t *testing.T) {
-	var s *site
+	var s *pageServer
 	byName := func(here, there http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.Host, "localhost") {
@@ -316,8 +322,8 @@ func TestPager_ObeysRobotsAfterRedirect(t *testing.T) {
 	s.pages["/a"], s.pages["/b"] = leadsTo(s.otherHost("/b")), leadsTo(s.URL+"/a")
 	p, out := pagerOf(t, nil)
 	processPages(t, p, out, pagesOf(s.URL+"/a"))
-	if n := timesOf(t, p, pageOutcome(fetch.ClassRedirect)); n != 1 || len(s.requests()) != pageHosts {
-		t.Errorf("redirect loop of two hosts: counted %d times after %v, want once after %d", n, s.requests(), pageHosts)
+	if n := timesOf(t, p, pageOutcome(fetch.ClassRedirect)); n != 1 || len(s.requests()) != site.MaxHosts {
+		t.Errorf("redirect loop of two hosts: counted %d times after %v, want once after %d", n, s.requests(), site.MaxHosts)
 	}
 }
 
@@ -336,9 +342,10 @@ func TestPager_SpacesRequests(t *testing.T) {
 		s.pages[path] = slow
 		links[i] = s.URL + path
 	}
-	p, out := pagerOf(t, nil)
-	p.hosts.spacing = gap
-	c := &crawler{fetcher: p.fetch, out: &worktest.Outbox{}, clock: worktest.AtNoon, metrics: newMetrics(prometheus.NewRegistry()), bodies: new(bodycache.Cache), slots: make(chan struct{}, 1), hosts: p.hosts}
+	fetcher, locks := localFetcher(t), site.NewLocks(gap)
+	p, out := pagerOf(t, fetcher)
+	p.pages = site.New(fetcher, locks, worktest.AtNoon)
+	c := &crawler{fetcher: fetcher, out: &worktest.Outbox{}, clock: worktest.AtNoon, metrics: newMetrics(prometheus.NewRegistry()), bodies: new(bodycache.Cache), slots: make(chan struct{}, 1), hosts: locks}
 	var group sync.WaitGroup
 	for i := range 3 {
 		group.Go(func() {
@@ -441,8 +448,8 @@ func TestPager_PageTimeout(t *testing.T) {
 		p, out := pagerOf(t, slowPages{w})
 		began := time.Now()
 		processPages(t, p, out, pagesOf("http://a.example/a"))
-		if took := time.Since(began); took != pageTimeout || timesOf(t, p, pageOutcome(fetch.ClassTimeout)) != 1 {
-			t.Errorf("took %v with %d timeouts; want %v and 1", took, timesOf(t, p, pageOutcome(fetch.ClassTimeout)), pageTimeout)
+		if took := time.Since(began); took != site.PageTimeout || timesOf(t, p, pageOutcome(fetch.ClassTimeout)) != 1 {
+			t.Errorf("took %v with %d timeouts; want %v and 1", took, timesOf(t, p, pageOutcome(fetch.ClassTimeout)), site.PageTimeout)
 		}
 		time.Sleep(time.Minute)
 	})
@@ -538,7 +545,7 @@ func TestIsFuller(t *testing.T) {
 		{"title without words", "Q&A", "", long, false},
 	} {
 		e := subjects.Entry{Title: c.title, HTML: c.html}
-		if got := isFuller(e, page.Article{Text: c.found}); got != c.want {
+		if got := site.IsFuller(e.Title, e.HTML, e.Summary, page.Article{Text: c.found}); got != c.want {
 			t.Errorf("%s: got better %t, want %t", c.name, got, c.want)
 		}
 	}
@@ -548,7 +555,7 @@ func TestIsFuller(t *testing.T) {
 func TestPages_OneAgentIsActive(t *testing.T) {
 	r := worktest.NewTestbed(t)
 	s := newSite(t, map[string]http.HandlerFunc{"/a": respondText(tale)})
-	p, _ := pagerOf(t, nil)
+	fetcher := localFetcher(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -556,9 +563,9 @@ func TestPages_OneAgentIsActive(t *testing.T) {
 	for _, agent := range []string{"a", "b"} {
 		m, _ := r.Join(agent)
 		env := r.Env(m)
-		env.Fetch = p.fetch
+		env.Fetch = fetcher
 		group.Go(func() {
-			if err := servePages(ctx, env, newHostLocks(0)); err != nil {
+			if err := servePages(ctx, env, site.NewLocks(0)); err != nil {
 				t.Error(err)
 			}
 		})

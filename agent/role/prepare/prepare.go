@@ -77,6 +77,12 @@ func setLanguages(items []storage.Item, texts []string, declared string, entries
 	}
 }
 
+// Item returns the item that an entry of a document becomes, without its language.
+func Item(rules *text.Rules, d subjects.Document, e subjects.Entry) storage.Item {
+	item, _ := prepare(rules, d, e)
+	return item
+}
+
 // prepare makes an item, without its language, and its plain text from an entry.
 func prepare(rules *text.Rules, d subjects.Document, e subjects.Entry) (item storage.Item, plain string) {
 	base := work.BaseOf(d)

@@ -12,12 +12,14 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
 func (c itemPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/items/{id}", c.item)
 	mux.HandleFunc("GET /items/{id}/pictures/{name}/{size}", c.picture)
+	mux.HandleFunc("POST "+readPath+"/full-text", c.fullText) // below readPath, whose forms take the scope read
 	mux.HandleFunc("POST /items/{id}/spam", c.markSpam)
 	mux.HandleFunc("POST /items/{id}/differ", c.differ)
 	mux.HandleFunc("POST /items/{id}/labels", c.label)
@@ -33,6 +35,7 @@ type itemPage struct {
 	Author          string
 	Original        string // web URL of the item, or empty
 	Host            string
+	FullText        *textForm // nil: the item has a long text, or links to no page
 	Content         template.HTML
 	Excerpt         string // shown if there is no content
 	Published       *timestamp
@@ -62,6 +65,9 @@ type itemPage struct {
 	Story           *storyOf // nil if the story has no other items
 }
 
+// A textForm is the form that fetches the full text of an item.
+type textForm struct{ ID, Back string }
+
 // A storyOf is the story of an item.
 type storyOf struct {
 	URL, Title     string
@@ -72,6 +78,8 @@ type storyOf struct {
 const (
 	maxRelated = 5 // other items of the story on an item's page
 	maxSimilar = 6 // similar items of other stories
+
+	maxSummary = 3000 // bytes of a text that may be a summary only
 )
 
 // An enclosure is a file attached to an item.
@@ -204,6 +212,20 @@ func (c itemPages) differ(w http.ResponseWriter, r *http.Request) {
 	c.redirectOrExplain(w, r, found.Pending, err, itemURL(id), itemURL(id))
 }
 
+// fullText fetches the full text of an item, and redirects to the page of the form.
+func (c itemPages) fullText(w http.ResponseWriter, r *http.Request) {
+	id, back := formValue(w, r, "id"), formValue(w, r, "back")
+	if len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	if back != itemURL(id) {
+		back = backTo(back)
+	}
+	_, err := c.Items.FetchText(r.Context(), wire.ByID{ID: id})
+	c.redirectOrExplain(w, r, false, err, back, back)
+}
+
 func (c itemPages) noItem(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
 		Heading: "Item not found",
@@ -239,6 +261,9 @@ func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 		Source:      item.Source,
 		Reasons:     item.Reasons,
 		StoryReason: item.StoryReason,
+	}
+	if p.Original != "" && len(text.PlainText(item.HTML)) < maxSummary {
+		p.FullText = &textForm{item.ID, p.URL}
 	}
 	p.Categories = linksOf(item.Categories, func(name string) string { return state{"category": name}.URL() })
 	p.Topics = linksOf(item.Topics, func(name string) string { return state{"topic": name}.URL() })

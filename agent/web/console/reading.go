@@ -400,6 +400,9 @@ func (c readingPages) article(r *http.Request, id string, s readingState) (*open
 	if o.Annotation, err = c.annotation(r, id, s.with("open", id).URL()); err != nil {
 		return nil, err
 	}
+	if o.FullText != nil {
+		o.FullText.Back = s.with("open", id).URL()
+	}
 	o.Feed.URL = readingState{"feed": view.FeedID, "show": s["show"], "sort": s["sort"], "layout": s["layout"]}.URL()
 	return o, nil
 }

@@ -85,8 +85,8 @@ func TestScopes_MatchMethods(t *testing.T) {
 			if method == "get" && (scope == access.Write || scope == access.Rules || scope == access.Admin && path != "/api/tokens" && path != "/api/people") {
 				t.Errorf("%s only looks, and takes scope %s", o.OperationID, scope)
 			}
-			// Marks, annotations, interests, what is followed, and passwords of apps belong to the token itself.
-			looks := slices.Contains([]string{"check-rules", "test-rules", "mark-items", "mark-all-read", "annotate-item", "put-follow", "remove-follow", "set-fever", "remove-fever",
+			// Marks, annotations, interests, what is followed, and passwords of apps belong to the token itself. The text of an item is shown to who may read it.
+			looks := slices.Contains([]string{"check-rules", "test-rules", "fetch-text", "mark-items", "mark-all-read", "annotate-item", "put-follow", "remove-follow", "set-fever", "remove-fever",
 				"signal-interest", "switch-interests", "forget-interests"}, o.OperationID)
 			if method != "get" && !looks && scope != access.Write && scope != access.Rules && scope != access.Admin {
 				t.Errorf("%s changes something, and takes scope %s", o.OperationID, scope)

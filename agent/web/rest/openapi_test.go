@@ -316,6 +316,8 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"label-item", w.item, "", `{"spam":false,"categories":["hardware"],"topics":[]}`, 200},
 		{"label-item", w.item, "", `{}`, 200},
 		{"unlabel-item", w.item, "", "", 200},
+		{"fetch-text", w.item, "", "", 409},
+		{"fetch-text", "none", "", "", 404},
 		{"list-stories", "", "", "", 200},
 		{"list-stories", "", "?sort=newest&limit=1&sources=1&language=en", "", 200},
 		{"get-story", k1, "", "", 200},
@@ -624,7 +626,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 		case "export-feeds", "search", "get-retention", "try-retention", "get-item", "import-feeds", "list-imports", "get-import", "list-import-lines", "report-import", "cancel-import", "list-proxies", "discover-feeds", "test-fetch",
 			"get-rules", "put-rules", "check-rules", "list-rule-versions", "restore-rules", "test-rules", "backtest-rules", "apply-rules", "train-rules", "diff-rules",
 			"list-jobs", "get-job", "cancel-job", "undo-job", "list-spam",
-			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item",
+			"list-stories", "get-story", "list-bursts", "list-duplicates", "list-related", "explain-items", "click-item", "fetch-text",
 			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow",
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh

@@ -92,6 +92,7 @@ func (s *Server) routes() []route {
 		handle(wire.ClickItem, s.Items.Click),
 		handle(wire.LabelItem, s.Corrections.Label),
 		handle(wire.UnlabelItem, s.Corrections.Unlabel),
+		handle(wire.FetchText, s.Items.FetchText),
 		handle(wire.ListDuplicates, s.Duplicates.List),
 		handle(wire.RepeatItem, s.Duplicates.Set),
 		handle(wire.DifferItem, s.Duplicates.Clear),

@@ -1,7 +1,7 @@
 // Shows images on request, and links to the next and previous entry of the list
 // from which the item was opened.
 
-import { listed, showPictures } from "./base.js";
+import { keys, listed, showPictures } from "./base.js";
 
 showPictures(document);
 
@@ -15,3 +15,5 @@ if (at >= 0) {
   lead(around.querySelector("[rel=up]"), list.address);
   around.hidden = false;
 }
+
+keys.d = () => document.querySelector(".full-text button")?.click();

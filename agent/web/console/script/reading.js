@@ -134,7 +134,7 @@ function show(id, { read, starred }) {
 }
 
 async function post(path, body) {
-  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const answer = await fetch(path, { method: "POST", headers: body && { "Content-Type": "application/json" }, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? `status ${answer.status}`);
   return answer.status === 204 ? null : answer.json();
 }
@@ -182,6 +182,40 @@ function current() {
 }
 
 const toggle = (name) => { const item = current(); if (item) mark([item.id], { [name]: !item[name] }); };
+
+// fetchText replaces the text of the open item by that of its page.
+async function fetchText() {
+  const item = opened();
+  const form = item?.querySelector("form.full-text");
+  const button = form?.querySelector("button");
+  if (!button) return announce("This item has its full text");
+  if (button.disabled) return;
+  form.querySelector(".note")?.remove();
+  button.disabled = true;
+  announce("Fetching the full text");
+  try {
+    await post(`/api/items/${encodeURIComponent(item.dataset.id)}/text`);
+    if (opened() !== item) return;
+    await fill(pane, form.elements.back.value, "article");
+    showPictures(pane);
+    pane.focus({ preventScroll: true });
+    announce("Full text fetched");
+  } catch (error) {
+    const note = document.createElement("p");
+    note.className = "note";
+    note.textContent = error.message;
+    form.append(note);
+    announce(error.message);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+pane.addEventListener("submit", (event) => {
+  if (!event.target.matches(".full-text")) return;
+  event.preventDefault();
+  fetchText();
+});
 
 pane.addEventListener("submit", (event) => {
   const button = event.submitter;
@@ -404,6 +438,7 @@ Object.assign(keys, {
   p: () => step(-1, true),
   o: () => open(document.activeElement.closest?.("#rows li") ?? rows.querySelector("li")),
   v: () => { const original = current()?.original; if (original) window.open(original, "_blank", "noopener"); },
+  d: fetchText,
   m: () => toggle("read"),
   s: () => toggle("starred"),
   f: () => toggle("starred"),

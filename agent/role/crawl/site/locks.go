@@ -1,4 +1,4 @@
-package crawl
+package site
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// hostLocks allows one fetch at a time from a host, over all tasks of this process. It contains only hosts in
+// Locks allow one fetch at a time from a host, over all tasks of this process. They contain only hosts in
 // use, and recently used ones until their spacing has passed.
-type hostLocks struct {
-	spacing time.Duration // minimum time from the start of a page's fetch to the next start of a fetch
+type Locks struct {
+	Spacing time.Duration // minimum time from the start of a page's fetch to the next start of a fetch
 
 	mu    sync.Mutex
 	hosts map[string]*hostLock
@@ -24,13 +24,21 @@ type hostLock struct {
 	page  bool
 }
 
-func newHostLocks(spacing time.Duration) *hostLocks {
-	return &hostLocks{spacing: spacing, hosts: map[string]*hostLock{}}
+// NewLocks returns locks with a spacing of the fetches of pages.
+func NewLocks(spacing time.Duration) *Locks {
+	return &Locks{Spacing: spacing, hosts: map[string]*hostLock{}}
 }
 
-// lockForFeed locks a host for a feed and returns the unlock function. The schedule spaces feeds but not
-// pages, so after a page lockForFeed waits for the spacing.
-func (l *hostLocks) lockForFeed(ctx context.Context, host string) (release func(), err error) {
+// Hosts returns the number of hosts in use, or whose spacing has not passed.
+func (l *Locks) Hosts() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.hosts)
+}
+
+// LockForFeed locks a host for a feed and returns the unlock function. The schedule spaces feeds but not
+// pages, so after a page LockForFeed waits for the spacing.
+func (l *Locks) LockForFeed(ctx context.Context, host string) (release func(), err error) {
 	h := l.enter(host)
 	if err := h.lock(ctx); err != nil {
 		l.leave(host, h)
@@ -38,18 +46,18 @@ func (l *hostLocks) lockForFeed(ctx context.Context, host string) (release func(
 	}
 	if h.page {
 		// Holding the token: no other page can start in between.
-		if err := waitFor(ctx, l.spacing-time.Since(h.began)); err != nil {
+		if err := waitFor(ctx, l.Spacing-time.Since(h.began)); err != nil {
 			h.token <- struct{}{}
 			l.leave(host, h)
 			return nil, err
 		}
 	}
-	return l.begin(host, h, false, l.spacing), nil
+	return l.begin(host, h, false, l.Spacing), nil
 }
 
-// lockForPage locks a host for a page, at least gap after the start of the last fetch from it. Waiting feeds
+// LockForPage locks a host for a page, at least gap after the start of the last fetch from it. Waiting feeds
 // take precedence. If the wait exceeds ctx's deadline, it fails without waiting.
-func (l *hostLocks) lockForPage(ctx context.Context, host string, gap time.Duration) (release func(), err error) {
+func (l *Locks) LockForPage(ctx context.Context, host string, gap time.Duration) (release func(), err error) {
 	h := l.enter(host)
 	for {
 		if err := h.lock(ctx); err != nil {
@@ -70,7 +78,7 @@ func (l *hostLocks) lockForPage(ctx context.Context, host string, gap time.Durat
 
 // begin records the start of a fetch and returns the function that ends it. The host's entry stays until its
 // spacing has passed.
-func (l *hostLocks) begin(host string, h *hostLock, page bool, gap time.Duration) (release func()) {
+func (l *Locks) begin(host string, h *hostLock, page bool, gap time.Duration) (release func()) {
 	began := time.Now()
 	h.began, h.page = began, page
 	return func() {
@@ -83,7 +91,7 @@ func (l *hostLocks) begin(host string, h *hostLock, page bool, gap time.Duration
 	}
 }
 
-func (l *hostLocks) enter(host string) *hostLock {
+func (l *Locks) enter(host string) *hostLock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.hosts[host]
@@ -96,7 +104,7 @@ func (l *hostLocks) enter(host string) *hostLock {
 	return h
 }
 
-func (l *hostLocks) leave(host string, h *hostLock) {
+func (l *Locks) leave(host string, h *hostLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h.users--; h.users == 0 {
@@ -114,7 +122,7 @@ func (h *hostLock) lock(ctx context.Context) error {
 	}
 }
 
-// pollUntilDone waits for d, or fails immediately if d exceeds ctx's deadline.
+// waitFor waits for d, or fails immediately if d exceeds ctx's deadline.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if deadline, is := ctx.Deadline(); is && time.Until(deadline) < d {
 		return context.DeadlineExceeded

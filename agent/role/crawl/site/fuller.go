@@ -1,4 +1,4 @@
-package crawl
+package site
 
 import (
 	"unicode"
@@ -7,7 +7,6 @@ import (
 	"feedmesh/agent/role/crawl/page"
 	"feedmesh/agent/role/work"
 	"feedmesh/classify/text"
-	"feedmesh/subjects"
 )
 
 const (
@@ -17,16 +16,16 @@ const (
 	minSharedWords  = 0.5 // share of the title's or summary's words that the article must contain
 )
 
-// isFuller reports whether an article is clearly longer than the feed's text of an entry and about the same
-// subject. Most other pages, such as consent or subscription pages, share few words with the entry.
-func isFuller(e subjects.Entry, found page.Article) bool {
-	had := text.PlainText(e.HTML)
+// IsFuller reports whether an article is clearly longer than the feed's text of an entry and about the same
+// subject; summary may be empty. Most other pages, such as consent or subscription pages, share few words with the entry.
+func IsFuller(title, html, summary string, found page.Article) bool {
+	had := text.PlainText(html)
 	n := float64(utf8.RuneCountInString(had))
 	if have := float64(utf8.RuneCountInString(found.Text)); have < minLengthRatio*n || have < n+minExtraChars {
 		return false
 	}
-	title, summary, article := wordStems(text.Title(e.Title, work.MaxTitle)), wordStems(had+"\n"+text.PlainText(e.Summary)), wordStems(found.Text)
-	return sharedPart(title, article) >= minSharedWords || len(summary) >= minSummaryWords && sharedPart(summary, article) >= minSharedWords
+	ofTitle, ofSummary, article := wordStems(text.Title(title, work.MaxTitle)), wordStems(had+"\n"+text.PlainText(summary)), wordStems(found.Text)
+	return sharedPart(ofTitle, article) >= minSharedWords || len(ofSummary) >= minSummaryWords && sharedPart(ofSummary, article) >= minSharedWords
 }
 
 // wordStems returns prefixes of the longer words of a text, which stay the same under inflection in most

@@ -1,4 +1,4 @@
-package crawl
+package site
 
 import (
 	"context"
@@ -10,17 +10,10 @@ import (
 
 const spacing = 2 * time.Second
 
-func locks() *hostLocks {
-	l := newHostLocks(0)
-	l.spacing = spacing
+func locks() *Locks {
+	l := NewLocks(0)
+	l.Spacing = spacing
 	return l
-}
-
-// lockedHosts returns the number of hosts with an entry.
-func lockedHosts(l *hostLocks) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.hosts)
 }
 
 // lockHost locks a host and returns the time that it took.
@@ -54,11 +47,11 @@ func TestHostLocks_SpacingOfFeedsAndPages(t *testing.T) {
 				return func() (func(), error) {
 					switch what {
 					case "feed":
-						return l.lockForFeed(t.Context(), "a.example")
+						return l.LockForFeed(t.Context(), "a.example")
 					case "page":
-						return l.lockForPage(t.Context(), "a.example", spacing)
+						return l.LockForPage(t.Context(), "a.example", spacing)
 					}
-					return l.lockForPage(t.Context(), "a.example", 10*time.Second)
+					return l.LockForPage(t.Context(), "a.example", 10*time.Second)
 				}
 			}
 			began := time.Now()
@@ -70,13 +63,13 @@ func TestHostLocks_SpacingOfFeedsAndPages(t *testing.T) {
 				t.Errorf("%s: got %v from start to start, want %v", c.name, got, c.apart)
 			}
 			release()
-			if waited, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "b.example", spacing) }); waited > 0 {
+			if waited, release := lockHost(t, func() (func(), error) { return l.LockForPage(t.Context(), "b.example", spacing) }); waited > 0 {
 				t.Errorf("%s: another host waited for %v, want no wait", c.name, waited)
 			} else {
 				release()
 			}
 			time.Sleep(time.Minute)
-			if n := lockedHosts(l); n != 0 {
+			if n := l.Hosts(); n != 0 {
 				t.Errorf("%s: got %d hosts locked a minute later, want none", c.name, n)
 			}
 		})
@@ -86,12 +79,12 @@ func TestHostLocks_SpacingOfFeedsAndPages(t *testing.T) {
 func TestHostLocks_FeedsPrecedePages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := locks()
-		_, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "a.example", spacing) })
+		_, release := lockHost(t, func() (func(), error) { return l.LockForPage(t.Context(), "a.example", spacing) })
 		release()
 		order := make(chan string, 5)
 		for range 4 {
 			go func() {
-				release, err := l.lockForPage(t.Context(), "a.example", spacing)
+				release, err := l.LockForPage(t.Context(), "a.example", spacing)
 				if err != nil {
 					t.Error(err)
 					return
@@ -102,7 +95,7 @@ func TestHostLocks_FeedsPrecedePages(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() {
-			release, err := l.lockForFeed(t.Context(), "a.example")
+			release, err := l.LockForFeed(t.Context(), "a.example")
 			if err != nil {
 				t.Error(err)
 				return
@@ -123,23 +116,23 @@ func TestHostLocks_FeedsPrecedePages(t *testing.T) {
 func TestHostLocks_FailsEarlyBeforeTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := locks()
-		_, release := lockHost(t, func() (func(), error) { return l.lockForPage(t.Context(), "a.example", spacing) })
+		_, release := lockHost(t, func() (func(), error) { return l.LockForPage(t.Context(), "a.example", spacing) })
 		release()
 		ctx, cancel := context.WithTimeout(t.Context(), spacing/2)
 		defer cancel()
 		began := time.Now()
-		if _, err := l.lockForPage(ctx, "a.example", spacing); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 0 {
+		if _, err := l.LockForPage(ctx, "a.example", spacing); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 0 {
 			t.Errorf("got %v after %v, want the missing time reported immediately", err, time.Since(began))
 		}
-		if _, err := l.lockForFeed(ctx, "a.example"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.LockForFeed(ctx, "a.example"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want the missing time reported", err)
 		}
 		time.Sleep(spacing)
-		if _, release := lockHost(t, func() (func(), error) { return l.lockForFeed(t.Context(), "a.example") }); release != nil {
+		if _, release := lockHost(t, func() (func(), error) { return l.LockForFeed(t.Context(), "a.example") }); release != nil {
 			release()
 		}
 		time.Sleep(time.Minute)
-		if n := lockedHosts(l); n != 0 {
+		if n := l.Hosts(); n != 0 {
 			t.Errorf("got %d hosts locked, want none", n)
 		}
 	})
