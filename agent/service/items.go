@@ -73,7 +73,7 @@ func noText(err error) error {
 	case errors.Is(err, site.ErrRobots):
 		reason = "the robots.txt of the publisher does not allow programs to fetch the page, or is not available"
 	case errors.As(err, &e):
-		reason = "the page can't be fetched: " + strings.TrimSuffix(describeClass(string(e.Class), e.Status), ".")
+		reason = "the page can't be fetched: " + strings.TrimSuffix(DescribeClass(string(e.Class), e.Status), ".")
 	}
 	return errorf(KindConflict, "no full text: %s", reason)
 }
