@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -39,6 +40,31 @@ func TestWriter_ClosesWhenIdle(t *testing.T) {
 	s.closeIdleWriter() // the timer may fire late
 	if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: "x", URL: "https://example.org/x"}); err == nil {
 		t.Error("a closed store accepted a feed")
+	}
+}
+
+// When all connections are closed the log is deleted. The next read creates an empty one, which is no damage.
+func TestLog_AnewAfterAllConnectionsClosed(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const url = "https://example.org/1"
+	if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: storage.FeedID(url), URL: url}); err != nil {
+		t.Fatal(err)
+	}
+	s.closeIdleWriter()
+	s.readers.SetMaxIdleConns(0)
+	s.readers.SetMaxIdleConns(1)
+	if counts, err := s.CountFeeds(t.Context(), storage.FeedQuery{}); err != nil || counts.Feeds != 1 {
+		t.Fatalf("got %d feeds, %v; want 1", counts.Feeds, err)
+	}
+	if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() != 0 {
+		t.Fatalf("got the log %v, %v; want an empty one", info, err)
+	}
+	if err := s.verifyLog(); err != nil {
+		t.Error(err)
 	}
 }
 

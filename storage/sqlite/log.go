@@ -56,8 +56,13 @@ func (e *engine) committed(c *sqlite3.Conn, schema string, pages int) error {
 func (e *engine) closing(c *sqlite3.Conn) error {
 	c.SetInterrupt(context.Background())
 	var err error
-	if e.verifyLog() != nil {
+	damaged := e.verifyLog() != nil
+	if damaged {
 		_, err = c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)
+	}
+	// The last connection deletes the log, and the next one begins with an empty file.
+	if e.connections.Add(-1) == 0 && !damaged {
+		e.log.Store(nil)
 	}
 	return errors.Join(err, c.Exec(stopVerifying))
 }

@@ -62,6 +62,7 @@ type engine struct {
 	read      *statements // of the readers
 
 	checkpointPages int                    // see the constant
+	connections     atomic.Int32           // open ones
 	log             atomic.Pointer[logEnd] // nil before the first commit
 
 	damage  atomic.Pointer[error] // damage found; nothing is written after it
@@ -128,7 +129,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if e.writers, err = driver.Open(abs, e.writing, e.closing); err != nil {
 		return nil, err
 	}
-	if e.readers, err = driver.Open(abs, reading, e.closing); err != nil {
+	if e.readers, err = driver.Open(abs, e.reading, e.closing); err != nil {
 		return nil, errors.Join(err, e.writers.Close())
 	}
 	e.writers.SetMaxOpenConns(1)
@@ -148,11 +149,21 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 // writing prepares the connection for writes.
 func (e *engine) writing(c *sqlite3.Conn) error {
 	c.WALHook(e.committed)
-	return errors.Join(registerFeedWords(c), c.Exec(writerPragmas), requestChecksums(c))
+	return e.opened(errors.Join(registerFeedWords(c), c.Exec(writerPragmas), requestChecksums(c)))
 }
 
 // reading prepares a connection for reads.
-func reading(c *sqlite3.Conn) error { return errors.Join(registerFeedWords(c), c.Exec(readerPragmas)) }
+func (e *engine) reading(c *sqlite3.Conn) error {
+	return e.opened(errors.Join(registerFeedWords(c), c.Exec(readerPragmas)))
+}
+
+// opened counts a connection that was opened without an error. The driver calls closing only for these.
+func (e *engine) opened(err error) error {
+	if err == nil {
+		e.connections.Add(1)
+	}
+	return err
+}
 
 // prepare migrates the schema.
 func (e *engine) prepare(ctx context.Context) error {

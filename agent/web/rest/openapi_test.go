@@ -640,6 +640,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			continue // see TestCorrection_IndexPublishError
 		case "set-feed":
 			body = `{}`
+		case "move-feed":
+			body = `{"url":"https://moved.example/feed"}`
 		case "change-feeds":
 			body = `{"do":"refresh","ids":["` + w.feed + `"]}`
 		case "set-proxy":
