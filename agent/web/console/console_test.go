@@ -55,6 +55,7 @@ func pages(t *testing.T) map[string]pageAnswer {
 	all := sites{hostile(t), newSite(t), broken(t), hung(t)}
 	targets := map[string]shown{
 		"help":           {"/help", 200, all.hostile},
+		"sharing":        {"/read/share", 200, all.hostile},
 		"unknown path":   {"/nothing", 404, all.hostile},
 		"unknown style":  {"/style-0.css", 404, all.hostile},
 		"unknown script": {"/base-0.js", 404, all.hostile},

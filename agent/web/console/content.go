@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"feedmesh/agent/service/imageproxy"
+	"feedmesh/agent/web/console/sharing"
 	"feedmesh/storage"
 )
 
@@ -193,4 +194,29 @@ func (c itemPages) picture(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", shown.Type)
 	h.Set("Cache-Control", "private, max-age=31536000, immutable")
 	w.Write(shown.Content)
+}
+
+// A sharePage edits the services that items are shared with.
+type sharePage struct{ Services, Presets, Error string }
+
+// sharing shows the services.
+func (c readingPages) sharing(w http.ResponseWriter, r *http.Request) {
+	c.showSharing(w, r, http.StatusOK, sharePage{Services: sharing.Format(sharing.Of(r))})
+}
+
+func (c readingPages) showSharing(w http.ResponseWriter, r *http.Request, status int, main sharePage) {
+	main.Presets = sharing.Format(sharing.Presets)
+	c.render(w, r, status, "share-page", page{Title: "Services to share items with", Main: main})
+}
+
+// setSharing replaces the services, or states which line is invalid.
+func (c readingPages) setSharing(w http.ResponseWriter, r *http.Request) {
+	text := formValue(w, r, "services")
+	list, err := sharing.Parse(text)
+	if err != nil {
+		c.showSharing(w, r, http.StatusUnprocessableEntity, sharePage{Services: text, Error: "Not saved: " + err.Error() + "."})
+		return
+	}
+	sharing.Set(w, list)
+	http.Redirect(w, r, readPath+"/share", http.StatusSeeOther)
 }

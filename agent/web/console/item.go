@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/console/sharing"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
 	"feedmesh/classify/text"
@@ -35,7 +36,8 @@ type itemPage struct {
 	Author          string
 	Original        string // web URL of the item, or empty
 	Host            string
-	FullText        *textForm // nil: the item has a long text, or links to no page
+	FullText        *textForm      // nil: the item has a long text, or links to no page
+	Share           []sharing.Link // none: the item links to no page
 	Content         template.HTML
 	Excerpt         string // shown if there is no content
 	Published       *timestamp
@@ -159,6 +161,7 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 	if c.handleError(w, r, err, "The store", c.noItem) {
 		return
 	}
+	main.addShare(r)
 	main.addRelated(same, related, c.Now())
 	// Without the index the page has no similar items.
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: id, Limit: maxSimilar}); err == nil {
@@ -277,6 +280,13 @@ func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 		p.DifferPath = itemURL(item.ID) + "/differ"
 	}
 	return p
+}
+
+// addShare adds the links that send the item to the reader's services.
+func (p *itemPage) addShare(r *http.Request) {
+	if p.Original != "" {
+		p.Share = sharing.Links(sharing.Of(r), p.Title, p.Original)
+	}
 }
 
 // addRelated adds the duplicates of the item and other items of its story.

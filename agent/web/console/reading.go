@@ -27,6 +27,8 @@ func (c readingPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+readPath+"/all", c.markAll)
 	mux.HandleFunc("POST "+readPath+"/annotation", c.annotate)
 	mux.HandleFunc("POST "+readPath+"/pictures", c.choosePictures)
+	mux.HandleFunc("GET "+readPath+"/share", c.sharing)
+	mux.HandleFunc("POST "+readPath+"/share", c.setSharing)
 	offline.Register(mux, c.shell(), offline.Source{List: c.keptRows, Texts: c.keptTexts, Fail: c.notKept, Policy: readingPolicy})
 }
 
@@ -400,6 +402,7 @@ func (c readingPages) article(r *http.Request, id string, s readingState) (*open
 	if o.Annotation, err = c.annotation(r, id, s.with("open", id).URL()); err != nil {
 		return nil, err
 	}
+	o.addShare(r)
 	if o.FullText != nil {
 		o.FullText.Back = s.with("open", id).URL()
 	}

@@ -300,3 +300,34 @@ func TestReading_LabelsAndNotes(t *testing.T) {
 		}
 	}
 }
+
+// Without scripts, the menu of an item has links to the services that the browser keeps.
+func TestReading_ShareMenu(t *testing.T) {
+	s := newReading(t)
+	saved := submit(s, "/read/share", url.Values{"services": {"Linkding|https://l.example/new?url={url}&title={title}"}}.Encode())
+	if saved.StatusCode != http.StatusSeeOther || saved.Header.Get("Location") != "/read/share" {
+		t.Fatalf("got status %d to %q", saved.StatusCode, saved.Header.Get("Location"))
+	}
+	for _, path := range []string{"/read?open=i1", "/items/i1"} {
+		r := httptest.NewRequest("GET", path, nil)
+		for _, c := range saved.Cookies() {
+			r.AddCookie(c)
+		}
+		doc := parse(t, body(t, s.answer(r)))
+		if got, want := link(doc, "Linkding"), "https://l.example/new?url=https%3A%2F%2Ff.example%2F1&title=Title%201"; got != want {
+			t.Errorf("%s: got the link %s, want %s", path, got, want)
+		}
+		if got, want := link(doc, "Mail"), "mailto:?subject=Title%201&body=https%3A%2F%2Ff.example%2F1"; got != want {
+			t.Errorf("%s: got the link %s, want %s", path, got, want)
+		}
+		for _, a := range elements(doc, "a") {
+			if words(a) == "Linkding" && (attr(a, "rel") != "noopener noreferrer" || attr(a, "target") != "_blank") {
+				t.Errorf("%s: the link has rel %q and target %q", path, attr(a, "rel"), attr(a, "target"))
+			}
+		}
+	}
+	refused := submit(s, "/read/share", url.Values{"services": {"Evil|javascript:alert('{url}')"}}.Encode())
+	if text := body(t, refused); refused.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, "line 1: the address must begin") || len(refused.Cookies()) > 0 {
+		t.Errorf("an invalid line: got status %d %s", refused.StatusCode, between(text, "<main", "</main>"))
+	}
+}

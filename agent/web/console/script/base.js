@@ -184,6 +184,34 @@ export function showPictures(item) {
   });
 }
 
+// Sharing
+
+// showShare shows the buttons of an item's share menu that the browser supports.
+export function showShare(item) {
+  for (const button of item.querySelectorAll("[data-share]")) {
+    const copies = button.dataset.share === "copy";
+    if (!(copies ? navigator.clipboard : navigator.share)) continue; // absent in pages of plain HTTP
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const { url, title } = button.dataset;
+      try {
+        await (copies ? navigator.clipboard.writeText(url) : navigator.share({ title, url }));
+        if (copies) announce("Link copied");
+      } catch (error) {
+        if (error.name !== "AbortError") announce(copies ? "The link could not be copied" : "The item could not be shared");
+      }
+    });
+  }
+}
+
+// openShare opens or closes the share menu of an item.
+export function openShare(item) {
+  const menu = item?.querySelector("details.share");
+  if (!menu) return announce("This item has no address to share");
+  menu.open = !menu.open;
+  menu.querySelector("summary").focus();
+}
+
 // A form with data-confirm is submitted only after confirmation.
 addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;

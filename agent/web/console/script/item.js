@@ -1,9 +1,10 @@
 // Shows images on request, and links to the next and previous entry of the list
 // from which the item was opened.
 
-import { keys, listed, showPictures } from "./base.js";
+import { keys, listed, openShare, showPictures, showShare } from "./base.js";
 
 showPictures(document);
+showShare(document);
 
 const around = document.getElementById("around");
 const list = listed();
@@ -17,3 +18,4 @@ if (at >= 0) {
 }
 
 keys.d = () => document.querySelector(".full-text button")?.click();
+keys.S = () => openShare(document);

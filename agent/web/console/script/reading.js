@@ -1,6 +1,6 @@
 // The reading page: opens items beside the list, marks them without loading the page again, and shows marks of the
 // client's other windows. Without it, links and forms do the same.
-import { announce, keys, part, places, showPictures, store, stored } from "./base.js";
+import { announce, keys, openShare, part, places, showPictures, showShare, store, stored } from "./base.js";
 
 const reader = document.getElementById("reader");
 const rows = document.getElementById("rows");
@@ -23,6 +23,7 @@ async function fill(element, address, name, signal) {
     for (const [id, marks] of Object.entries(JSON.parse(decodeURIComponent(dataset.marks)))) show(id, marks);
   }
   if (element === rows) watchRows();
+  if (element === pane) showShare(pane);
 }
 
 // Numbers of unread items are requested once for several changes.
@@ -439,6 +440,7 @@ Object.assign(keys, {
   o: () => open(document.activeElement.closest?.("#rows li") ?? rows.querySelector("li")),
   v: () => { const original = current()?.original; if (original) window.open(original, "_blank", "noopener"); },
   d: fetchText,
+  S: () => openShare(opened()),
   m: () => toggle("read"),
   s: () => toggle("starred"),
   f: () => toggle("starred"),
@@ -453,6 +455,7 @@ Object.assign(keys, {
 Object.assign(places, { u: "/read", a: "/read?show=all", b: "/read?show=starred" });
 
 showPictures(pane);
+showShare(pane);
 if (isShell) showShell();
 else watchRows();
 listen();
