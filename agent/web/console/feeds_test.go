@@ -85,22 +85,6 @@ func rows(page *html.Node) []string {
 	return list
 }
 
-// entries returns the text of the list's entries on a page.
-func entries(page *html.Node) []string {
-	var list []string
-	for _, ul := range elements(page, "ul") {
-		if !slices.ContainsFunc(ul.Attr, func(a html.Attribute) bool { return a.Key == "data-list" }) {
-			continue
-		}
-		for li := range ul.ChildNodes() {
-			if text := words(li); text != "" {
-				list = append(list, text)
-			}
-		}
-	}
-	return list
-}
-
 func TestFeedsPage_ListsState(t *testing.T) {
 	source := manyFeeds(t)
 	page := parse(t, body(t, serve(source, "GET", "/feeds")))
