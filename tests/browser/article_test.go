@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
 )
 
 // The share menu of an item works without scripts: the services that are saved by a form are links of each item.
@@ -19,8 +22,8 @@ func TestArticle_ShareMenuWithoutScripts(t *testing.T) {
 	b.click(".labelling button")
 	b.until("the service is saved", `location.pathname === "/read/share" && document.querySelector("#services").value.startsWith("Linkding|") && document.querySelector("[role=alert]") === null`)
 	b.visit(item)
-	b.click(".share summary")
-	b.until("the menu is open, with the service", `document.querySelector(".share").open && document.querySelector('.share a[href^="https://l.example/new?url=https%3A%2F%2F"][rel="noopener noreferrer"]').offsetParent !== null`)
+	b.run(`document.querySelector(".share").open = true`)
+	b.until("the menu has the service", `document.querySelector('.share a[href^="https://l.example/new?url=https%3A%2F%2F"][rel="noopener noreferrer"]').offsetParent !== null`)
 	b.until("buttons that need scripts are hidden", `document.querySelector(".share [data-share]:not([hidden])") === null`)
 }
 
@@ -37,4 +40,27 @@ func TestArticle_ShareByKey(t *testing.T) {
 	b.until("the copy button is shown", `document.querySelector("#pane [data-share=copy]").offsetParent !== null`)
 	b.types("S")
 	b.until("S closes it", `!document.querySelector("#pane .share").open`)
+}
+
+// The page that plays a file requests nothing before the reader plays it, and continues at the stored position.
+func TestArticle_Player(t *testing.T) {
+	w := sharedTestbed(t)
+	found, err := client.Call(t.Context(), w.Client, wire.ListReading, wire.ReadingQuery{Show: wire.ShowAll, Limit: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
+	for _, i := range found.Items {
+		if i.Title == "Backups that restore" {
+			b.visit("/items/" + i.ID)
+		}
+	}
+	b.click(".about .why a[href*='/play/']")
+	b.until("the player is shown", `location.pathname.endsWith("/play/0") && document.querySelector("audio").preload === "none"`)
+	const loaded = `const audio = document.querySelector("audio"); Object.defineProperty(audio, "duration", {value: 100}); audio.dispatchEvent(new Event("loadedmetadata"));`
+	b.run(loaded + `audio.currentTime = 42; Object.defineProperty(audio, "played", {value: {length: 1}}); audio.dispatchEvent(new Event("pause"))`)
+	b.run(`location.reload()`)
+	b.until("the page is loaded again", `document.querySelector("audio")?.currentTime === 0`)
+	b.run(loaded)
+	b.until("it continues at the stored position", `document.querySelector("audio").currentTime === 42`)
 }

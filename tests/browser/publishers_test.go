@@ -56,6 +56,9 @@ var publishers = map[string][][2]string{
 	},
 }
 
+// enclosures are the files of items, by title.
+var enclosures = map[string]string{"Backups that restore": `<enclosure url="https://admin-times.example/1.mp3" type="audio/mpeg" length="1000"/>`}
+
 // broken is a missing feed.
 const broken = "closed-journal"
 
@@ -74,8 +77,8 @@ func servePublishers(feeds map[string][][2]string) *publishedFeeds {
 		fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>https://%s.example/</link><description>News</description>`, title(name), name)
 		for i, item := range items {
 			at := began.Add(-time.Duration(i*7+len(name)) * time.Hour).UTC().Format(time.RFC1123Z)
-			fmt.Fprintf(w, `<item><title>%s</title><link>https://%s.example/%d</link><guid isPermaLink="false">%s-%d</guid><pubDate>%s</pubDate><description>%s</description></item>`,
-				html.EscapeString(item[0]), name, i, name, i, at, html.EscapeString("<p>"+item[1]+"</p>"))
+			fmt.Fprintf(w, `<item><title>%s</title><link>https://%s.example/%d</link><guid isPermaLink="false">%s-%d</guid><pubDate>%s</pubDate><description>%s</description>%s</item>`,
+				html.EscapeString(item[0]), name, i, name, i, at, html.EscapeString("<p>"+item[1]+"</p>"), enclosures[item[0]])
 		}
 		fmt.Fprint(w, `</channel></rss>`)
 	}))

@@ -6,10 +6,12 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/console/play"
 	"feedmesh/agent/web/console/sharing"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
@@ -21,6 +23,7 @@ func (c itemPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("/items/{id}", c.item)
 	mux.HandleFunc("GET /items/{id}/pictures/{name}/{size}", c.picture)
 	mux.HandleFunc("POST "+readPath+"/full-text", c.fullText) // below readPath, whose forms take the scope read
+	mux.HandleFunc("GET /items/{id}/play/{n}", c.play)
 	mux.HandleFunc("POST /items/{id}/spam", c.markSpam)
 	mux.HandleFunc("POST /items/{id}/differ", c.differ)
 	mux.HandleFunc("POST /items/{id}/labels", c.label)
@@ -89,6 +92,7 @@ type enclosure struct {
 	URL  string
 	Name string
 	Type string
+	Play string // URL of the page that plays it; empty: none can
 }
 
 var assumptions = map[string]string{
@@ -215,6 +219,47 @@ func (c itemPages) differ(w http.ResponseWriter, r *http.Request) {
 	c.redirectOrExplain(w, r, found.Pending, err, itemURL(id), itemURL(id))
 }
 
+// A playPage plays a file or a medium of an item.
+type playPage struct {
+	play.Player
+	Name, Lang string
+	Item       choice
+	Original   string // URL of the file, or of the page of the medium
+	Host       string // of it
+}
+
+// play shows the player of an enclosure. A link leads here, so that a browser requests nothing from the host of the medium
+// before the reader chose to play it.
+func (c itemPages) play(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || len(id) > maxID {
+		c.noItem(w, r)
+		return
+	}
+	item, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
+	if c.handleError(w, r, err, "The store", c.noItem) {
+		return
+	}
+	if n < 0 || n >= len(item.Enclosures) {
+		c.noItem(w, r)
+		return
+	}
+	e := item.Enclosures[n]
+	player, ok := play.Of(e)
+	if !ok {
+		c.noItem(w, r)
+		return
+	}
+	// This page alone loads something from another host: the policy allows it that of the medium, and all else stays as on
+	// other pages.
+	w.Header().Set("Content-Security-Policy", pagePolicy+"; "+player.Policy())
+	title := titleOrDefault(item.Title)
+	c.render(w, r, http.StatusOK, "play", page{Title: title, Scripts: []string{"play.js"}, Main: playPage{
+		Player: player, Name: cmp.Or(e.Title, title), Lang: item.Language, Item: choice{Label: title, URL: itemURL(id)}, Original: e.URL, Host: host(e.URL),
+	}})
+}
+
 // fullText fetches the full text of an item, and redirects to the page of the form.
 func (c itemPages) fullText(w http.ResponseWriter, r *http.Request) {
 	id, back := formValue(w, r, "id"), formValue(w, r, "back")
@@ -270,9 +315,13 @@ func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 	}
 	p.Categories = linksOf(item.Categories, func(name string) string { return state{"category": name}.URL() })
 	p.Topics = linksOf(item.Topics, func(name string) string { return state{"topic": name}.URL() })
-	for _, e := range item.Enclosures {
+	for n, e := range item.Enclosures {
 		if address := storage.WebURL(e.URL); address != "" {
-			p.Enclosures = append(p.Enclosures, enclosure{address, cmp.Or(e.Title, address), strings.TrimPrefix(e.Player+" "+e.Type, " ")})
+			file := enclosure{URL: address, Name: cmp.Or(e.Title, address), Type: strings.TrimPrefix(e.Player+" "+e.Type, " ")}
+			if _, ok := play.Of(e); ok {
+				file.Play = p.URL + "/play/" + strconv.Itoa(n)
+			}
+			p.Enclosures = append(p.Enclosures, file)
 		}
 	}
 	if item.DuplicateOf != "" {

@@ -240,3 +240,41 @@ func TestItemPage_SimilarItemsListedOnce(t *testing.T) {
 		t.Errorf("what is like it is at %q, in %s", got, words(doc))
 	}
 }
+
+// Media are played on a page of their own, whose policy allows the one host of the medium; other pages only link to it.
+func TestPlayPage(t *testing.T) {
+	s := newSite(t)
+	s.item(t, "f", storage.Item{ID: "i", Title: "Episode", FirstSeen: noon, Enclosures: []storage.Enclosure{
+		{URL: "https://cdn.example/1.mp3", Type: "audio/mpeg"},
+		{URL: "https://www.youtube.com/watch?v=dQw4w9WgXcQ", Type: "video", Player: "YouTube", Title: "A <film>"},
+		{URL: "https://cdn.example/1.pdf", Type: "application/pdf"},
+		{URL: "https://evil.example;script-src*/1.mp3", Type: "audio/mpeg"},
+	}})
+	for _, path := range []string{"/items/i", "/read?open=i"} {
+		got := serve(s, "GET", path)
+		doc := body(t, got)
+		if strings.Count(doc, ">Play</a>") != 2 || !strings.Contains(doc, `href="/items/i/play/0"`) || !strings.Contains(doc, `href="/items/i/play/1"`) {
+			t.Errorf("%s: the links to the players are wrong", path)
+		}
+		if strings.Contains(got.Header.Get("Content-Security-Policy"), "example") {
+			t.Errorf("%s: the policy allows another host", path)
+		}
+	}
+	for n, want := range []struct{ element, policy string }{
+		{`<audio controls preload="none" src="https://cdn.example/1.mp3">`, "; media-src https://cdn.example"},
+		{`<iframe src="https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ" title="A &lt;film&gt;"`, "; frame-src https://www.youtube-nocookie.com"},
+	} {
+		got := serve(s, "GET", fmt.Sprintf("/items/i/play/%d", n))
+		if policy := got.Header.Get("Content-Security-Policy"); policy != pagePolicy+want.policy {
+			t.Errorf("player %d: got the policy %s", n, policy)
+		}
+		if doc := body(t, got); got.StatusCode != 200 || !strings.Contains(doc, want.element) {
+			t.Errorf("player %d: got status %d %s", n, got.StatusCode, between(doc, "<main", "</main>"))
+		}
+	}
+	for _, n := range []string{"2", "3", "4", "-1", "x"} {
+		if got := serve(s, "GET", "/items/i/play/"+n); got.StatusCode != 404 || got.Header.Get("Content-Security-Policy") != pagePolicy {
+			t.Errorf("enclosure %s: got status %d", n, got.StatusCode)
+		}
+	}
+}

@@ -60,6 +60,41 @@ func Of(address string) (m Medium, ok bool) {
 	return Medium{}, false
 }
 
+// Embed returns the address at which a page can embed the player of a medium, given its Page of [Medium]: the variant that
+// tracks viewers least. ok is false if the website has none that is known to work.
+func Embed(page string) (address string, ok bool) {
+	u, err := url.Parse(page)
+	if err != nil {
+		return "", false
+	}
+	for _, e := range slices.Concat(embeds[hostOf(u)], embedsAnywhere) {
+		if groups := e.page.FindStringSubmatchIndex(u.RequestURI()); groups != nil {
+			return strings.ReplaceAll(string(e.page.ExpandString(nil, e.player, u.RequestURI(), groups)), "{host}", u.Host), true
+		}
+	}
+	return "", false
+}
+
+// An embed is the page of a medium as path and query, and its player, into which groups and {host} are inserted.
+type embed struct {
+	page   *regexp.Regexp
+	player string
+}
+
+var embeds = map[string][]embed{
+	"youtube.com": {
+		{regexp.MustCompile(`^/watch\?v=([\w-]+)$`), "https://" + PrivateYouTube + "/embed/$1"},
+		{regexp.MustCompile(`^/playlist\?list=([\w-]+)$`), "https://" + PrivateYouTube + "/embed/videoseries?list=$1"},
+	},
+	"vimeo.com": {
+		{regexp.MustCompile(`^/(\d+)/(\w+)$`), "https://player.vimeo.com/video/$1?h=$2&dnt=1"},
+		{regexp.MustCompile(`^/(\d+)$`), "https://player.vimeo.com/video/$1?dnt=1"},
+	},
+	"dailymotion.com": {{regexp.MustCompile(`^/video/(\w+)$`), "https://geo.dailymotion.com/player.html?video=$1"}},
+}
+
+var embedsAnywhere = []embed{{regexp.MustCompile(`^/w/([0-9a-f-]{36}|[1-9A-HJ-NP-Za-km-z]{22})$`), "https://{host}/videos/embed/$1"}}
+
 // IsYouTube reports whether YouTube's player is at that host.
 func IsYouTube(host string) bool {
 	host = strings.TrimPrefix(strings.ToLower(host), "www.")

@@ -34,3 +34,21 @@ func TestOf_KnowsPlayersAndFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestEmbed(t *testing.T) {
+	for page, want := range map[string]string{
+		"https://www.youtube.com/watch?v=dQw4w9WgXcQ":   "https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ",
+		"https://www.youtube.com/playlist?list=PL1":     "https://www.youtube-nocookie.com/embed/videoseries?list=PL1",
+		"https://vimeo.com/123":                         "https://player.vimeo.com/video/123?dnt=1",
+		"https://vimeo.com/123/abc":                     "https://player.vimeo.com/video/123?h=abc&dnt=1",
+		"https://www.dailymotion.com/video/x7":          "https://geo.dailymotion.com/player.html?video=x7",
+		"https://tube.example/w/1234567891234567891234": "https://tube.example/videos/embed/1234567891234567891234",
+		"https://rumble.com/embed/v1":                   "",
+		"https://www.youtube.com/watch?v=a&b=\"><x>":    "",
+		"https://evil.example/watch?v=dQw4w9WgXcQ":      "",
+	} {
+		if got, ok := Embed(page); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %v, want %q", page, got, ok, want)
+		}
+	}
+}
