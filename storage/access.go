@@ -74,23 +74,26 @@ var ErrNoOwner = errors.New("there must be an owner")
 // RoleOwner is the role of which there is always at least one person.
 const RoleOwner = "owner"
 
-// A Person is a user who logs in with a password.
+// A Person is a user who logs in with a password, a passkey or an account of an OpenID provider.
 type Person struct {
 	Name      string // unique
-	ID        string // random; owns the person's marks, sessions and interests
+	ID        string // random; owns the person's marks, sessions, passkeys and interests
 	Role      string // [RoleOwner] or another role of package agent/access
 	Hash      string // of the password, computed by package agent/access; empty: none was set
-	Passwords int64  // how many passwords were set
+	Passwords int64  // how often all sessions were ended, such as by another password
 	Link      string // hash of the secret of the link that sets a password; empty: none
 	LinkUntil time.Time
 	Created   time.Time
+
+	Issuer  string // OpenID provider with whose account the person may log in; empty: none
+	Subject string // that account; empty with an issuer: none yet, the next account of the person's name is stored
 }
 
 var personTable = tableOf(Table{Name: "people", Keys: 1, Order: "name", Max: MaxPeople}, func(p *Person) []Column {
 	return []Column{
 		{Name: "name", Field: &p.Name}, {Name: "id", Field: &p.ID}, {Name: "role", Field: &p.Role}, {Name: "hash", Field: &p.Hash},
 		{Name: "passwords", Field: &p.Passwords}, {Name: "link", Field: &p.Link}, {Name: "link_until", Field: &p.LinkUntil, Nullable: true},
-		{Name: "created", Field: &p.Created},
+		{Name: "created", Field: &p.Created}, {Name: "issuer", Field: &p.Issuer}, {Name: "subject", Field: &p.Subject},
 	}
 })
 
@@ -365,4 +368,68 @@ func (i InterestRecords) Change(ctx context.Context, client string, apply func(s
 // Remove deletes the interests of a client, or returns [ErrNotFound].
 func (i InterestRecords) Remove(ctx context.Context, client string) error {
 	return removeRecord[Interest](ctx, i.records, interestTable, client)
+}
+
+// MaxPasskeys is the maximum number of passkeys of a person.
+const MaxPasskeys = 20
+
+// A Passkey is a public key with which a person logs in.
+type Passkey struct {
+	Person     string // ID
+	ID         string // of the credential, in base64url without padding
+	Name       string // display name
+	Credential []byte // public key, flags and sign count, in JSON of package agent/access/passkey
+	Created    time.Time
+	Used       time.Time // time of the last login; zero: never
+	Challenged time.Time // when the challenge of the last login was issued, so that it is accepted once; zero: never
+}
+
+var passkeyTable = tableOf(Table{Name: "passkeys", Keys: 2, Order: "created DESC, id", Max: MaxPasskeys, Per: 1}, func(p *Passkey) []Column {
+	return []Column{
+		{Name: "person", Field: &p.Person}, {Name: "id", Field: &p.ID}, {Name: "name", Field: &p.Name}, {Name: "credential", Field: &p.Credential},
+		{Name: "created", Field: &p.Created}, {Name: "used", Field: &p.Used, Nullable: true}, {Name: "challenged", Field: &p.Challenged, Nullable: true},
+	}
+})
+
+// Passkeys returns the passkeys of people of a [Store].
+func Passkeys(of Records) PasskeyRecords { return PasskeyRecords{of} }
+
+// PasskeyRecords are the passkeys of people of a [Store].
+type PasskeyRecords struct{ records Records }
+
+// List returns all passkeys of a person, the newest first.
+func (p PasskeyRecords) List(ctx context.Context, person string) ([]Passkey, error) {
+	return listRecords[Passkey](ctx, p.records, passkeyTable, allRecords, person)
+}
+
+// Add stores a passkey. It returns [ErrConflict] if the person has the credential, and [ErrTooMany] if the person has
+// [MaxPasskeys].
+func (p PasskeyRecords) Add(ctx context.Context, passkey Passkey) error {
+	return changeRecord(ctx, p.records, passkeyTable, func(stored *Passkey) (*Passkey, error) {
+		if stored != nil {
+			return nil, ErrConflict
+		}
+		return &passkey, nil
+	}, passkey.Person, passkey.ID)
+}
+
+// Use records a login: the credential as it is after it, its time, and the time of its challenge. It returns
+// [ErrConflict] unless the challenge is newer than that of the last login, and [ErrNotFound] for a removed passkey.
+func (p PasskeyRecords) Use(ctx context.Context, passkey Passkey) error {
+	return changeRecord(ctx, p.records, passkeyTable, func(stored *Passkey) (*Passkey, error) {
+		switch {
+		case stored == nil:
+			return nil, ErrNotFound
+		case !passkey.Challenged.After(stored.Challenged):
+			return nil, ErrConflict
+		}
+		used := *stored
+		used.Credential, used.Used, used.Challenged = passkey.Credential, passkey.Used, passkey.Challenged
+		return &used, nil
+	}, passkey.Person, passkey.ID)
+}
+
+// Remove deletes a passkey, or returns [ErrNotFound].
+func (p PasskeyRecords) Remove(ctx context.Context, person, id string) error {
+	return removeRecord[Passkey](ctx, p.records, passkeyTable, person, id)
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// A note is the state of a single actor for its successor.
+// A note is the state of a single actor for its successor, or a value that all agents of a mesh share.
 type note struct {
 	name string
 	text []byte
@@ -36,4 +36,16 @@ func (n NoteRecords) Put(ctx context.Context, fence Fence, name string, text []b
 	return n.records.ChangeRecord(ctx, noteTable, RecordChange{Key: []any{name}, Fence: fence, Apply: func(any) (any, error) {
 		return &note{name, text}, nil
 	}})
+}
+
+// First stores a note unless there is one of the name, and returns the stored note.
+func (n NoteRecords) First(ctx context.Context, name string, text []byte) ([]byte, error) {
+	err := changeRecord(ctx, n.records, noteTable, func(stored *note) (*note, error) {
+		if stored == nil {
+			stored = &note{name, text}
+		}
+		text = stored.text
+		return stored, nil
+	}, name)
+	return text, err
 }

@@ -81,6 +81,9 @@ var addedColumns = []struct{ table, column, definition string }{
 
 	{"feeds", "keep", "TEXT NOT NULL DEFAULT ''"},
 	{"feeds", "purged", "INTEGER NOT NULL DEFAULT 0"},
+
+	{"people", "issuer", "TEXT NOT NULL DEFAULT ''"},  // OpenID provider, or empty
+	{"people", "subject", "TEXT NOT NULL DEFAULT ''"}, // account there, or empty
 }
 
 // addedTables creates the tables and indexes that were added without a migration, for the same reason.
@@ -170,20 +173,33 @@ const addedTables = `
 
 	CREATE INDEX IF NOT EXISTS annotations_by_item ON annotations (item_id);
 
-
 	CREATE TABLE IF NOT EXISTS interests (
 		client   TEXT PRIMARY KEY, -- id of the person, or of another client
 		learning INTEGER NOT NULL,
 		learned  BLOB              -- by package classify/interest
-	) STRICT`
+	) STRICT;
 
-// applyMigrations applies the missing migrations and adds the missing columns and tables in the caller's transaction.
+	CREATE TABLE IF NOT EXISTS passkeys (
+		person     TEXT NOT NULL, -- id of the person
+		id         TEXT NOT NULL, -- of the credential
+		name       TEXT NOT NULL,
+		credential BLOB,          -- public key, flags and sign count
+		created    INTEGER NOT NULL,
+		used       INTEGER,       -- last login
+		challenged INTEGER,       -- when its challenge was issued
+		PRIMARY KEY (person, id)
+	) STRICT, WITHOUT ROWID`
+
+// applyMigrations applies the missing migrations and adds the missing tables, then columns, in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {
 	missing, err := missingMigrations(ctx, conn, steps)
 	if err != nil {
 		return err
 	}
 	if err := applySteps(ctx, conn, steps, missing); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, addedTables); err != nil {
 		return err
 	}
 	for _, c := range addedColumns {
@@ -198,8 +214,7 @@ func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error 
 			return fmt.Errorf("add column %s: %w", c.column, err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, addedTables)
-	return err
+	return nil
 }
 
 func applySteps(ctx context.Context, conn *sql.Conn, steps, missing []string) error {

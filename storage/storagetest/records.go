@@ -245,7 +245,7 @@ func peopleByName(c storeTest) {
 	putPerson(c, bare)
 	putPerson(c, bob)
 	wantPeople(c, ann, bob, bare)
-	bob.Role, bob.Link, bob.LinkUntil, bob.Passwords = "reader", "", time.Time{}, 3
+	bob.Role, bob.Link, bob.LinkUntil, bob.Passwords, bob.Issuer, bob.Subject = "reader", "", time.Time{}, 3, "https://id.example", "1"
 	putPerson(c, bob)
 	wantPeople(c, ann, bob, bare)
 	if err := removePerson(c, "bob"); err != nil {
@@ -485,4 +485,68 @@ func interestsByClient(c storeTest) {
 	_, err := interests.Read(c.Context(), "ann")
 	c.wantError("read them", err, storage.ErrNotFound)
 	c.wantError("remove them again", interests.Remove(c.Context(), "ann"), storage.ErrNotFound)
+}
+
+func aPasskey(person, id string, created time.Time) storage.Passkey {
+	return storage.Passkey{Person: person, ID: id, Name: "Ключ <1>", Credential: []byte(`{"id":"` + id + `"}`), Created: created}
+}
+
+func wantPasskeys(c storeTest, person string, want ...storage.Passkey) {
+	c.Helper()
+	got, err := storage.Passkeys(c.Store).List(c.Context(), person)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the passkeys", append([]storage.Passkey{}, got...), append([]storage.Passkey{}, want...))
+}
+
+func addPasskey(c storeTest, p storage.Passkey) {
+	c.Helper()
+	if err := storage.Passkeys(c.Store).Add(c.Context(), p); err != nil {
+		c.Fatalf("add passkey: %v", err)
+	}
+}
+
+func passkeysByPerson(c storeTest) {
+	passkeys := storage.Passkeys(c.Store)
+	a, b, other := aPasskey("ann", "a", day), aPasskey("ann", "b", day.Add(time.Second)), aPasskey("bob", "a", day)
+	for _, p := range []storage.Passkey{a, b, other} {
+		addPasskey(c, p)
+	}
+	wantPasskeys(c, "ann", b, a)
+	c.wantError("add it again", passkeys.Add(c.Context(), aPasskey("ann", "a", day)), storage.ErrConflict)
+	if err := passkeys.Remove(c.Context(), "ann", "a"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantError("remove it again", passkeys.Remove(c.Context(), "ann", "a"), storage.ErrNotFound)
+	wantPasskeys(c, "ann", b)
+	wantPasskeys(c, "bob", other)
+}
+
+func usedPasskey(c storeTest) {
+	passkeys, p := storage.Passkeys(c.Store), aPasskey("ann", "a", day)
+	addPasskey(c, p)
+	p.Credential, p.Used, p.Challenged = []byte("after"), day.Add(time.Hour), day.Add(time.Minute)
+	if err := passkeys.Use(c.Context(), p); err != nil {
+		c.Fatal(err)
+	}
+	c.wantError("use its challenge again", passkeys.Use(c.Context(), p), storage.ErrConflict)
+	c.wantError("use a removed one", passkeys.Use(c.Context(), aPasskey("ann", "removed", day)), storage.ErrNotFound)
+	wantPasskeys(c, "ann", p)
+}
+
+func manyPasskeys(c storeTest) {
+	for i := range storage.MaxPasskeys {
+		addPasskey(c, aPasskey("ann", fmt.Sprintf("%03d", i), day))
+	}
+	c.wantError("add one too many", storage.Passkeys(c.Store).Add(c.Context(), aPasskey("ann", "more", day)), storage.ErrTooMany)
+	addPasskey(c, aPasskey("bob", "a", day))
+}
+
+func firstNote(c storeTest) {
+	for _, text := range []string{"first", "second"} {
+		if got, err := storage.Notes(c.Store).First(c.Context(), "shared", []byte(text)); err != nil || string(got) != "first" {
+			c.Errorf("got %q, %v; want the first note", got, err)
+		}
+	}
 }

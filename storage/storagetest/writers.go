@@ -200,6 +200,8 @@ func cancelled(c storeTest) {
 		"PutVisit":     func() error { return storage.Visits(c.Store).Put(ctx, storage.Visit{Client: "late", Last: day}) },
 		"Interests":    func() error { _, err := storage.Interests(c.Store).Read(ctx, "late"); return err },
 		"PutInterest":  func() error { return putInterest(ctx, c, storage.Interest{Client: "late", On: true}) },
+		"Passkeys":     func() error { _, err := storage.Passkeys(c.Store).List(ctx, "late"); return err },
+		"AddPasskey":   func() error { return storage.Passkeys(c.Store).Add(ctx, aPasskey("late", "a", day)) },
 		"PutImport":    func() error { return storage.Imports(c.Store).Put(ctx, anImport("late", day)) },
 		"CancelImport": func() error { return storage.Imports(c.Store).Cancel(ctx, "late") },
 		"Import":       func() error { _, err := storage.Imports(c.Store).Read(ctx, "late"); return err },
