@@ -56,6 +56,7 @@ type Config struct {
 
 	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Request budget of the whole mesh, in feed requests per second, used by policy price. 0: no limit beside the feeds' intervals; price then uses as many requests as policy tiers would."`
 
+	OIDC     OIDC     `embed:"" prefix:"oidc-"`
 	TLS      TLS      `embed:"" prefix:"tls-"`
 	Schedule Schedule `embed:"" prefix:"schedule-"`
 	Crawl    Crawl    `embed:"" prefix:"crawl-"`
@@ -73,6 +74,22 @@ type TLS struct {
 	Key           string  `placeholder:"FILE" help:"Private key (PEM) of that certificate."`
 	ACMEHost      string  `name:"acme-host" placeholder:"NAME" help:"Public host name for which a certificate is obtained by ACME, instead of --tls-cert. The CA connects to port 443 of the name, which must lead to --listen. You accept the CA's terms of service."`
 	ACMEDirectory Address `name:"acme-directory" default:"https://acme-v02.api.letsencrypt.org/directory" placeholder:"URL" help:"Directory of the ACME CA. By default Let's Encrypt."`
+}
+
+// OIDC contains the settings of the OpenID provider by which people log in.
+type OIDC struct {
+	Issuer       Address `placeholder:"URL" help:"OpenID provider by which people log in beside passwords and passkeys, such as https://id.example.org. At the provider, register the redirect URI https://HOST/login/oidc/callback. Must be the same for all agents with role api. By default none."`
+	ClientID     string  `name:"client-id" placeholder:"ID" help:"ID of this client at the OpenID provider."`
+	ClientSecret Secret  `name:"client-secret" placeholder:"SECRET" help:"Secret of this client at the OpenID provider; none for a public client. @FILE reads it from a file."`
+	Role         string  `default:"none" enum:"none,reader,editor" help:"Role of people who are added when they log in by the OpenID provider for the first time; none: only people whom an owner allowed to log in so."`
+}
+
+// PersonRole returns the role of people who are added at their first login, empty if none are.
+func (o OIDC) PersonRole() string {
+	if o.Role == "none" {
+		return ""
+	}
+	return o.Role
 }
 
 // NATSLogin contains the credentials for external NATS servers. Its flags have no common prefix: in a file,

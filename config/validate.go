@@ -30,7 +30,7 @@ func (c Config) Validate() error {
 	if len(c.Roles) == 0 || slices.ContainsFunc(c.Roles, serves) { // other roles do not listen on this address
 		errs = append(errs, validateAddress("listen", c.Listen, "127.0.0.1:8080", c.Token)...)
 	}
-	errs = append(errs, c.validateClients()...)
+	errs = slices.Concat(errs, c.validateClients(), c.OIDC.validate())
 	if c.Health != "" {
 		errs = append(errs, validateAddress("health", c.Health, "127.0.0.1:8081", c.Token+c.HealthToken)...)
 	}
@@ -130,6 +130,24 @@ func (c Config) validateClients() (errs []error) {
 	}
 	if c.RequestsPerClient < 0 || c.RequestsPerClient > 100_000 {
 		errs = append(errs, fmt.Errorf("requests-per-client: %d is not between 0 and 100000", c.RequestsPerClient))
+	}
+	return errs
+}
+
+// validate returns the errors of the settings of the OpenID provider.
+func (o OIDC) validate() (errs []error) {
+	if (o.Issuer == "") != (o.ClientID == "") {
+		errs = append(errs, errors.New("oidc.issuer, oidc.client-id: must be set together"))
+	}
+	if o.Issuer == "" {
+		if o.ClientSecret != "" || o.PersonRole() != "" {
+			errs = append(errs, errors.New("oidc.client-secret, oidc.role: require oidc.issuer"))
+		}
+		return errs
+	}
+	u, err := url.Parse(string(o.Issuer))
+	if err != nil || !isURL(o.Issuer, "https", "http") || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		errs = append(errs, fmt.Errorf("oidc.issuer: %q is not the URL of a provider; write https://HOST, without a query", o.Issuer.String()))
 	}
 	return errs
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names of the cookie that contains a session's secret. Browsers accept the prefix __Host- only over TLS, from this
+// Names of the cookie that contains a session's secret; those of other cookies begin alike. Browsers accept the prefix __Host- only over TLS, from this
 // host alone, so that neither another port nor a network without TLS can set it.
 const (
 	cookieName       = "feedmesh"
@@ -41,12 +41,26 @@ func SetSessionCookie(w http.ResponseWriter, r *http.Request, secret string) {
 }
 
 func sessionCookie(r *http.Request, secret string) *http.Cookie {
-	c := &http.Cookie{Name: cookieName, Value: secret, Path: "/", MaxAge: cookieLifetime, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	return newCookie(r, "", secret, cookieLifetime)
+}
+
+// newCookie returns a cookie of this host whose name ends with a suffix, for a lifetime in seconds. One with an empty value
+// deletes it.
+func newCookie(r *http.Request, suffix, value string, lifetime int) *http.Cookie {
+	c := &http.Cookie{Name: cookieName + suffix, Value: value, Path: "/", MaxAge: lifetime, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if IsSecure(r) {
-		c.Name, c.Secure = secureCookieName, true
+		c.Name, c.Secure = secureCookieName+suffix, true
 	}
-	if secret == "" {
+	if value == "" {
 		c.MaxAge = -1
 	}
 	return c
+}
+
+// Origin returns the scheme and host under which the client reached this server.
+func Origin(r *http.Request) string {
+	if IsSecure(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }

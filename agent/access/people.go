@@ -53,15 +53,21 @@ const (
 // Errors of [People].
 var (
 	ErrWrongPassword = errors.New("the name or the password is wrong")
+	ErrWrongPasskey  = errors.New("the passkey is unknown, or was removed")
+	ErrNoAccount     = errors.New("there is no such person: an owner can add one")
+	ErrOtherAccount  = errors.New("the person does not log in with this account of the provider: an owner can allow it")
+	ErrNoProvider    = errors.New("no OpenID provider is configured: set oidc-issuer")
 	ErrBadName       = errors.New("a name has up to 64 letters and digits, without spaces")
 	ErrExists        = errors.New("there is a person of this name already")
 	ErrInvalidLink   = errors.New("the link was used, was replaced, or is older than a day: an owner can make another")
 )
 
-// People are the people of a store, who log in with passwords and get sessions. Roles, passwords and removals that
-// change on another node take effect within five seconds, within ten if the store can't be read. Its methods may be
-// called concurrently.
+// People are the people of a store, who log in with passwords, passkeys or a provider, and get sessions. Roles, passwords
+// and removals that change on another node take effect within five seconds, within ten if the store can't be read. Its
+// methods may be called concurrently.
 type People struct {
+	Issuer string // OpenID provider whose accounts people may have; empty: none
+
 	store   storage.FencedRecords // nil: there are no people
 	guesses *guesses
 	hasher  passwordHasher
@@ -159,11 +165,46 @@ func (p *People) verify(ctx context.Context, name, password, address string) (pe
 	if err != nil || is {
 		return person, false, err
 	}
+	limited, err = p.wrong(address, ErrWrongPassword)
+	return storage.Person{}, limited, err
+}
+
+// wrong counts a wrong secret of an address. It returns the reason, or a [*GuessError] over the limit.
+func (p *People) wrong(address string, reason error) (limited bool, err error) {
 	limited, err = p.guesses.wrong(address)
 	if errors.Is(err, ErrInvalidToken) {
-		err = ErrWrongPassword
+		err = reason
 	}
-	return storage.Person{}, limited, err
+	return limited, err
+}
+
+// Attempt runs a check of another secret than a password, with the delays and limits of wrong passwords: an error of check
+// that is reason counts as one. limited and the error are those of [People.Verify], with reason for a wrong secret.
+func (p *People) Attempt(ctx context.Context, address string, reason error, check func() error) (limited bool, err error) {
+	if err := p.guesses.delay(ctx, address); err != nil {
+		return false, err
+	}
+	if err = check(); errors.Is(err, reason) {
+		return p.wrong(address, reason)
+	}
+	return false, err
+}
+
+// Find returns the person with an ID from the cache, or [storage.ErrNotFound].
+func (p *People) Find(ctx context.Context, id string) (storage.Person, error) {
+	if p.store == nil {
+		return storage.Person{}, storage.ErrNotFound
+	}
+	person, is, err := p.cache.find(ctx, id, nil)
+	if err == nil && !is {
+		err = storage.ErrNotFound
+	}
+	return person, err
+}
+
+// Enter begins a session of a person whom the caller has authenticated.
+func (p *People) Enter(ctx context.Context, person storage.Person, browser string) (c Client, secret string, err error) {
+	return p.begin(ctx, person, browser)
 }
 
 // begin stores a new session, and deletes those of the person that have expired.
@@ -266,22 +307,23 @@ type PersonChange struct {
 	Role     Role    // empty: unchanged
 	Password *string // nil: unchanged; another password ends all sessions
 	Link     bool    // makes a link that sets a password, instead of an earlier link
+	OIDC     bool    // lets the next account of the person's name at the provider log in, instead of an earlier account
+	Revoke   bool    // ends all sessions, and removes tokens, passkeys, account of the provider and link; the password stays
 }
 
 // Add adds a person. secret is that of a link which sets the password, empty if the change has a password. The error may be
-// [ErrBadName], [ErrExists], [ErrBadPassword], [storage.ErrTooMany], or [storage.ErrNoOwner].
+// [ErrBadName], [ErrExists], [ErrBadPassword], [ErrNoProvider], [storage.ErrTooMany], or [storage.ErrNoOwner].
 func (p *People) Add(ctx context.Context, name string, change PersonChange, now time.Time) (person storage.Person, secret string, err error) {
 	name, err = NormalName(name)
 	if err != nil {
 		return person, "", err
 	}
-	change.Link = change.Password == nil
-	id := strings.ToLower(rand.Text()[:16])
+	change.Link = change.Password == nil && !change.OIDC
 	return p.change(ctx, name, change, func(stored *storage.Person) (*storage.Person, error) {
 		if stored != nil {
 			return nil, ErrExists
 		}
-		return &storage.Person{Name: name, ID: id, Created: now}, nil
+		return &storage.Person{Name: name, ID: newPersonID(), Created: now}, nil
 	})
 }
 
@@ -305,6 +347,9 @@ func existing(stored *storage.Person) (*storage.Person, error) {
 
 // change applies a change to the person that begin returns for the stored one.
 func (p *People) change(ctx context.Context, name string, change PersonChange, begin func(stored *storage.Person) (*storage.Person, error)) (person storage.Person, secret string, err error) {
+	if change.OIDC && p.Issuer == "" {
+		return person, "", ErrNoProvider
+	}
 	hash := ""
 	if change.Password != nil {
 		if hash, err = p.hasher.hash(ctx, *change.Password); err != nil {
@@ -323,6 +368,13 @@ func (p *People) change(ctx context.Context, name string, change PersonChange, b
 		if hash != "" {
 			changed.Hash, changed.Passwords, changed.Link, changed.LinkUntil = hash, changed.Passwords+1, "", time.Time{}
 		}
+		if change.Revoke {
+			changed.Passwords++
+			changed.Link, changed.LinkUntil, changed.Issuer, changed.Subject = "", time.Time{}, "", ""
+		}
+		if change.OIDC {
+			changed.Issuer, changed.Subject = p.Issuer, ""
+		}
 		if change.Link {
 			secret = newSecretOf(changed.ID)
 			changed.Link, changed.LinkUntil = Hash(secret), time.Now().Add(linkLifetime)
@@ -333,10 +385,80 @@ func (p *People) change(ctx context.Context, name string, change PersonChange, b
 	if err != nil {
 		return storage.Person{}, "", fmt.Errorf("person %s: %w", name, err)
 	}
-	return person, secret, nil
+	if change.Revoke {
+		err = errors.Join(p.removeTokens(ctx, person.ID), p.removePasskeys(ctx, person.ID))
+	}
+	return person, secret, err
 }
 
-// Remove removes a person with the person's tokens and sessions; caches of other processes follow within ten seconds. The error
+func (p *People) removePasskeys(ctx context.Context, id string) error {
+	passkeys := storage.Passkeys(p.store)
+	all, err := passkeys.List(ctx, id)
+	for _, passkey := range all {
+		err = errors.Join(err, ignoreNotFound(passkeys.Remove(ctx, id, passkey.ID)))
+	}
+	return err
+}
+
+func (p *People) removeTokens(ctx context.Context, id string) error {
+	all, err := storage.PersonTokens(p.store).List(ctx, id)
+	for _, t := range all {
+		err = errors.Join(err, ignoreNotFound(p.RemoveToken(ctx, id, t.Hash)))
+	}
+	return err
+}
+
+// EndOthers ends all sessions of a person who is logged in, and begins another.
+func (p *People) EndOthers(ctx context.Context, name, browser string) (c Client, secret string, err error) {
+	person, _, err := p.change(ctx, name, PersonChange{}, func(stored *storage.Person) (*storage.Person, error) {
+		changed, err := existing(stored)
+		if err == nil {
+			changed.Passwords++
+		}
+		return changed, err
+	})
+	if err != nil {
+		return Client{}, "", err
+	}
+	return p.begin(ctx, person, browser)
+}
+
+// OfAccount returns the person of an account at an OpenID provider, which the caller has verified. An unknown account is
+// stored with the person of the name if an owner allowed it; without such a person, one with the role is added unless the
+// role is empty. The error may be [ErrBadName], [ErrNoAccount], [ErrOtherAccount], [storage.ErrTooMany] or
+// [storage.ErrNoOwner].
+func (p *People) OfAccount(ctx context.Context, issuer, subject string, name func() (string, error), role Role) (storage.Person, error) {
+	person, is, err := p.cache.search(ctx, minReload, func(o storage.Person) bool { return o.Issuer == issuer && o.Subject == subject })
+	if err != nil || is {
+		return person, err
+	}
+	text, err := name()
+	if err == nil {
+		text, err = NormalName(text)
+	}
+	if err != nil {
+		return person, err
+	}
+	person, _, err = p.change(ctx, text, PersonChange{}, func(stored *storage.Person) (*storage.Person, error) {
+		switch {
+		case stored == nil && role == "":
+			return nil, ErrNoAccount
+		case stored == nil:
+			return &storage.Person{Name: text, ID: newPersonID(), Role: string(role), Created: time.Now(), Issuer: issuer, Subject: subject}, nil
+		case stored.Issuer != issuer || stored.Subject != "" && stored.Subject != subject:
+			return nil, ErrOtherAccount
+		}
+		changed := *stored
+		changed.Subject = subject
+		return &changed, nil
+	})
+	return person, err
+}
+
+// newPersonID returns a random ID.
+func newPersonID() string { return strings.ToLower(rand.Text()[:16]) }
+
+// Remove removes a person with the person's passkeys, tokens and sessions; caches of other processes follow within ten seconds. The error
 // may be [storage.ErrNotFound] or [storage.ErrNoOwner].
 func (p *People) Remove(ctx context.Context, name string) (storage.Person, error) {
 	var person storage.Person
@@ -359,12 +481,7 @@ func (p *People) Remove(ctx context.Context, name string) (storage.Person, error
 	for _, s := range all {
 		err = errors.Join(err, p.End(ctx, person.ID, s.Hash))
 	}
-	tokens, failed := storage.PersonTokens(p.store).List(ctx, person.ID)
-	err = errors.Join(err, failed)
-	for _, t := range tokens {
-		err = errors.Join(err, p.RemoveToken(ctx, person.ID, t.Hash))
-	}
-	return person, err
+	return person, errors.Join(err, p.removeTokens(ctx, person.ID), p.removePasskeys(ctx, person.ID))
 }
 
 // ChangePassword sets the password of a person who is logged in, which ends all sessions, and begins another.
@@ -378,32 +495,42 @@ func (p *People) ChangePassword(ctx context.Context, name, password, browser str
 
 // LinkName returns the name of the person whose password a link may set, from the cache, or [ErrInvalidLink].
 func (p *People) LinkName(ctx context.Context, secret string) (string, error) {
+	person, err := p.OfLink(ctx, secret)
+	return person.Name, err
+}
+
+// OfLink returns the person whose password a link may set, from the cache, or [ErrInvalidLink].
+func (p *People) OfLink(ctx context.Context, secret string) (storage.Person, error) {
 	id, is := personIn(secret)
 	if !is || p.store == nil {
-		return "", ErrInvalidLink
+		return storage.Person{}, ErrInvalidLink
 	}
 	person, is, err := p.cache.find(ctx, id, nil)
 	if err == nil && (!is || !linkIs(person, secret)) {
 		err = ErrInvalidLink
 	}
-	return person.Name, err
+	return person, err
 }
 
 func linkIs(person storage.Person, secret string) bool {
 	return person.Link == Hash(secret) && time.Now().Before(person.LinkUntil)
 }
 
-// Claim sets the password of the person of a link, which works once, and begins a session. The error may be
-// [ErrInvalidLink], [ErrBadPassword] or [ErrBusy].
-func (p *People) Claim(ctx context.Context, secret, password, browser string) (c Client, session string, err error) {
+// Claim sets the password of the person of a link, which works once, and begins a session. A nil password sets none and
+// ends all sessions: the caller has stored a passkey. The error may be [ErrInvalidLink], [ErrBadPassword] or [ErrBusy].
+func (p *People) Claim(ctx context.Context, secret string, password *string, browser string) (c Client, session string, err error) {
 	name, err := p.LinkName(ctx, secret)
 	if err != nil {
 		return Client{}, "", err
 	}
-	person, _, err := p.change(ctx, name, PersonChange{Password: &password}, func(stored *storage.Person) (*storage.Person, error) {
+	person, _, err := p.change(ctx, name, PersonChange{Password: password}, func(stored *storage.Person) (*storage.Person, error) {
 		changed, err := existing(stored)
 		if err != nil || !linkIs(*changed, secret) {
 			return nil, ErrInvalidLink
+		}
+		if password == nil {
+			changed.Passwords++
+			changed.Link, changed.LinkUntil = "", time.Time{}
 		}
 		return changed, nil
 	})

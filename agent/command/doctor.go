@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/client"
 	"feedmesh/agent/node"
 	"feedmesh/agent/wire"
@@ -34,6 +35,8 @@ type doctorCommand struct {
 	Store     config.Address `placeholder:"URL" help:"PostgreSQL to check."`
 	Search    config.Address `placeholder:"URL" help:"Meilisearch to check."`
 	SearchKey config.Secret  `placeholder:"SECRET" help:"API key for Meilisearch. @FILE reads it from a file."`
+
+	OIDCIssuer config.Address `name:"oidc-issuer" placeholder:"URL" help:"OpenID provider to check."`
 }
 
 // Help implements kong's HelpProvider.
@@ -89,6 +92,13 @@ func (c *doctorCommand) checks(ctx context.Context, client *client.Client, p *pr
 		add(func() wire.Check {
 			return checkEngine(ctx, "search", c.Search, func(ctx context.Context, search config.Address) error {
 				return node.CheckSearch(ctx, search, c.SearchKey)
+			})
+		})
+	}
+	if c.OIDCIssuer != "" {
+		add(func() wire.Check {
+			return checkEngine(ctx, "provider", c.OIDCIssuer, func(ctx context.Context, issuer config.Address) error {
+				return oidc.Check(ctx, string(issuer))
 			})
 		})
 	}

@@ -116,7 +116,9 @@ type peopleCommand struct {
 	Add      peopleAddCommand      `cmd:"" help:"Add a person; from the first one on the console requires a login."`
 	Role     peopleRoleCommand     `cmd:"" help:"Change the role of a person."`
 	Password peoplePasswordCommand `cmd:"" help:"Set the password of a person, or make a link that sets it."`
-	Remove   peopleRemoveCommand   `cmd:"" help:"Remove people with their tokens, sessions and marks."`
+	OIDC     peopleOIDCCommand     `cmd:"" name:"oidc" help:"Let a person log in by the OpenID provider."`
+	Revoke   peopleRevokeCommand   `cmd:"" help:"End the sessions of people, and remove their tokens, passkeys and accounts at the OpenID provider."`
+	Remove   peopleRemoveCommand   `cmd:"" help:"Remove people with their passkeys, tokens, sessions and marks."`
 }
 
 // A peopleListCommand lists people.
@@ -139,13 +141,13 @@ func (c *peopleListCommand) Run(ctx context.Context, p *program) error {
 		}
 		now := time.Now()
 		pg.table(func(row func(...any)) {
-			row("NAME", "ROLE", "PASSWORD", "CREATED", "SESSIONS", "TOKENS", "USED")
+			row("NAME", "ROLE", "PASSWORD", "PROVIDER", "CREATED", "SESSIONS", "TOKENS", "USED")
 			for _, person := range all.People {
 				password := "not set"
 				if person.Password {
 					password = "set"
 				}
-				row(person.Name, person.Role, password, ago(person.Created, now), person.Sessions, person.Tokens, lastUse(person.Used, now))
+				row(person.Name, person.Role, password, person.Provider, ago(person.Created, now), person.Sessions, person.Tokens, lastUse(person.Used, now))
 			}
 		})
 	})
@@ -160,6 +162,7 @@ type peopleAddCommand struct {
 	query
 	Role  string `default:"reader" enum:"owner,editor,reader" help:"Role: owner (everything), editor (change feeds, items, stories and rules), reader (read)."`
 	Stdin bool   `help:"Read the password from the first line of standard input."`
+	OIDC  bool   `name:"oidc" help:"Let the first account of this name at the OpenID provider log in."`
 	Name  string `arg:"" help:"Name to log in with."`
 }
 
@@ -169,6 +172,7 @@ func (peopleAddCommand) Help() string {
 
     agent people add ann --role owner
     agent people add bob --role editor --stdin < password.txt
+    agent people add cid --oidc
 
 ` + passwordHelp + `
 
@@ -182,7 +186,7 @@ func (c *peopleAddCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	add := wire.AddPersonRequest{Body: wire.NewPerson{Name: c.Name, Role: access.Role(c.Role), Password: password}}
+	add := wire.AddPersonRequest{Body: wire.NewPerson{Name: c.Name, Role: access.Role(c.Role), Password: password, OIDC: c.OIDC}}
 	return printAnswer(ctx, p, c.query, wire.AddPerson, add, func(pg *page, made wire.Person) {
 		p.notice("%s added as %s", made.Name, made.Role)
 		c.printLink(p, pg, made)
@@ -260,6 +264,48 @@ func (c *peoplePasswordCommand) Run(ctx context.Context, p *program) error {
 			pg.printf("%s: password set\n", person.Name)
 		}
 		c.printLink(p, pg, person)
+	})
+}
+
+// A peopleOIDCCommand lets a person log in by the OpenID provider.
+type peopleOIDCCommand struct {
+	query
+	Name string `arg:"" help:"Name of the person, which the provider states as preferred_username."`
+}
+
+// Help implements kong's HelpProvider.
+func (peopleOIDCCommand) Help() string {
+	return `The next account of the person's name at the provider logs in, and only this account from then on:
+
+    agent people oidc bob`
+}
+
+// Run implements the command.
+func (c *peopleOIDCCommand) Run(ctx context.Context, p *program) error {
+	set := wire.SetPersonRequest{ByName: wire.ByName{Name: c.Name}, Body: wire.PersonSetting{OIDC: true}}
+	return printAnswer(ctx, p, c.query, wire.SetPerson, set, func(pg *page, person wire.Person) {
+		pg.printf("%s: login by the OpenID provider %s\n", person.Name, person.Provider)
+	})
+}
+
+// A peopleRevokeCommand ends the logins of people.
+type peopleRevokeCommand struct {
+	query
+	Names []string `arg:"" name:"name" help:"Names of people."`
+}
+
+// Help implements kong's HelpProvider.
+func (peopleRevokeCommand) Help() string {
+	return `After the loss of a device. The password stays; agent people password sets another:
+
+    agent people revoke bob`
+}
+
+// Run implements the command.
+func (c *peopleRevokeCommand) Run(ctx context.Context, p *program) error {
+	return c.each(ctx, p, c.Names, "%s: revoked", func(api *client.Client, name string) error {
+		_, err := client.Call(ctx, api, wire.SetPerson, wire.SetPersonRequest{ByName: wire.ByName{Name: name}, Body: wire.PersonSetting{Revoke: true}})
+		return err
 	})
 }
 

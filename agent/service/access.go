@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/access/oidc"
+	"feedmesh/agent/access/passkey"
 	"feedmesh/agent/service/interest"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -89,12 +91,20 @@ func (t *Tokens) RemoveFever(ctx context.Context, _ wire.None) (wire.None, error
 	return wire.None{}, t.TokenStore.RemoveFeverPassword(ctx, access.From(ctx).ID)
 }
 
-// People answers requests about the users who log in with a password.
+// People answers requests about the users who log in.
 type People struct {
 	*core
-	Access    *access.People // checks passwords and sessions
+	Access    *access.People   // checks passwords and sessions
+	Passkeys  *passkey.Service // checks passkeys
+	Provider  *oidc.Provider   // nil: none is configured
 	tokens    *access.TokenStore
 	interests *interest.Interests
+}
+
+func newPeople(c *core, tokens *access.TokenStore, interests *interest.Interests) *People {
+	people, sealer := tokens.People, access.NewSealer(c.Store)
+	people.Issuer = c.OIDC.Issuer
+	return &People{c, people, passkey.New(people, c.Store, sealer, c.Log), oidc.New(c.OIDC, people, sealer), tokens, interests}
 }
 
 // LinkPath is the path of the page that sets the password of a person, with the parameter link.
@@ -102,7 +112,13 @@ const LinkPath = "/login/first"
 
 // personOf returns a person as clients see it, with the link of a secret unless that is empty.
 func personOf(p storage.Person, secret string) wire.Person {
-	person := wire.Person{Name: p.Name, Role: access.Role(p.Role), Created: p.Created, Password: p.Hash != ""}
+	person := wire.Person{Name: p.Name, Role: access.Role(p.Role), Created: p.Created, Password: p.Hash != "", Provider: wire.ProviderNone}
+	switch {
+	case p.Subject != "":
+		person.Provider = wire.ProviderBound
+	case p.Issuer != "":
+		person.Provider = wire.ProviderAllowed
+	}
 	if secret != "" {
 		person.Link = LinkPath + "?" + url.Values{"link": {secret}}.Encode()
 	}
@@ -127,7 +143,7 @@ func (p *People) List(ctx context.Context, _ wire.None) (wire.People, error) {
 
 // Add adds a person.
 func (p *People) Add(ctx context.Context, in wire.AddPersonRequest) (wire.Person, error) {
-	person, secret, err := p.Access.Add(ctx, in.Body.Name, access.PersonChange{Role: in.Body.Role, Password: in.Body.Password}, p.Now())
+	person, secret, err := p.Access.Add(ctx, in.Body.Name, access.PersonChange{Role: in.Body.Role, Password: in.Body.Password, OIDC: in.Body.OIDC}, p.Now())
 	if err != nil {
 		return wire.Person{}, refused(err)
 	}
@@ -143,7 +159,7 @@ func (p *People) Set(ctx context.Context, in wire.SetPersonRequest) (wire.Person
 	return personOf(person, secret), nil
 }
 
-// Remove removes a person with the person's tokens, sessions, marks, annotations and interests, and what the person follows.
+// Remove removes a person with the person's passkeys, tokens, sessions, marks, annotations and interests, and what the person follows.
 func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) {
 	person, err := p.Access.Remove(ctx, in.Name)
 	if err != nil {
@@ -159,7 +175,7 @@ func refused(err error) error {
 		return &Error{KindInvalid, "the name is wrong", []FieldError{fieldf("body.name", "%v", access.ErrBadName)}}
 	case errors.Is(err, access.ErrBadPassword):
 		return &Error{KindInvalid, "the password is wrong", []FieldError{fieldf("body.password", "%v", access.ErrBadPassword)}}
-	case errors.Is(err, access.ErrExists):
+	case errors.Is(err, access.ErrExists), errors.Is(err, access.ErrNoProvider):
 		return errorf(KindConflict, "%v", err)
 	case errors.Is(err, storage.ErrNoOwner):
 		return errorf(KindConflict, "%v: make another person an owner first", err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/secret"
 	"feedmesh/agent/service/front"
@@ -71,6 +72,7 @@ type Deps struct {
 	Prepare       func() *text.Rules                           // those by which entries become items; nil: the built-in rules
 	Token         string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
 	Unique        int                                          // percentage from which searches hide results that repeat others; 0: none
+	OIDC          oidc.Options                                 // provider by which people log in; the zero value: none
 	HealthToken   string                                       // of clients that may read readiness and metrics only; optional
 	Version       string
 	Now           func() time.Time
@@ -139,7 +141,7 @@ func New(d Deps) *Service {
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
-		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: &People{c, tokens.People, tokens, interests}, Backups: &Backups{c}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: newPeople(c, tokens, interests), Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},

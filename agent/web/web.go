@@ -54,5 +54,5 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 
 // Public returns the paths of pages that need no token and no login: the login itself, and files without data.
 func Public() []string {
-	return append(console.Assets(), account.LoginPath, service.LinkPath, widget.ScriptPath)
+	return append(append(console.Assets(), widget.ScriptPath), account.Public()...)
 }

@@ -51,6 +51,7 @@ type Person struct {
 	Role     access.Role `json:"role" enum:"owner,editor,reader"`
 	Created  time.Time   `json:"created"`
 	Password bool        `json:"password" doc:"Whether a password is set."`
+	Provider string      `json:"provider" enum:"none,allowed,bound" doc:"Login by the OpenID provider: none, allowed for the next account of the person's name, or bound to an account."`
 
 	Link string `json:"link,omitempty" doc:"Path of the page that sets the password; it works once, within a day. It is returned once and not stored."`
 }
@@ -63,6 +64,13 @@ type ListedPerson struct {
 	Used     time.Time `json:"used,omitzero" doc:"When a session or a token was used last, within a minute; absent: never."`
 }
 
+// Values of [Person.Provider].
+const (
+	ProviderNone    = "none"
+	ProviderAllowed = "allowed"
+	ProviderBound   = "bound"
+)
+
 // People are all people, ordered by name.
 type People struct {
 	People []ListedPerson `json:"people"`
@@ -72,7 +80,8 @@ type People struct {
 type NewPerson struct {
 	Name     string      `json:"name" minLength:"1" maxLength:"64" doc:"Name to log in with: letters and digits without spaces; upper and lower case are the same."`
 	Role     access.Role `json:"role" enum:"owner,editor,reader" doc:"Owners may do everything, editors change feeds, items, stories and rules, readers read."`
-	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters; absent: the answer has a link that sets it."`
+	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters; absent: the answer has a link that sets it, unless oidc is set."`
+	OIDC     bool        `json:"oidc,omitempty" doc:"Let the first account of the name at the OpenID provider log in."`
 }
 
 // An AddPersonRequest adds a person.
@@ -83,6 +92,8 @@ type PersonSetting struct {
 	Role     access.Role `json:"role,omitempty" enum:"owner,editor,reader"`
 	Password *string     `json:"password,omitempty" maxLength:"1024" doc:"At least 12 characters. It ends all sessions of the person."`
 	Link     bool        `json:"link,omitempty" doc:"Return a link that sets a password, instead of an earlier link."`
+	OIDC     bool        `json:"oidc,omitempty" doc:"Let the next account of the name at the OpenID provider log in, instead of an earlier account."`
+	Revoke   bool        `json:"revoke,omitempty" doc:"End all sessions, and remove all tokens, passkeys, the account at the OpenID provider, and the link. The password stays."`
 }
 
 // A SetPersonRequest changes a person.
@@ -104,10 +115,10 @@ var (
 		Summary: "Add a person", Description: "The first person must be an owner. From then on the console requires a login, also on this machine; programs need a token.",
 		Errors: []int{400, 409, 422, 503}, Status: 201, NoStore: true}
 	SetPerson = Operation[SetPersonRequest, Person]{ID: "set-person", Method: "PATCH", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
-		Summary: "Change the role or the password of a person", Description: "It takes effect everywhere within ten seconds. The last owner stays an owner.",
+		Summary: "Change the role or the logins of a person", Description: "It takes effect everywhere within ten seconds. The last owner stays an owner.",
 		Errors: []int{400, 404, 409, 422, 503}, NoStore: true}
 	RemovePerson = Operation[ByName, None]{ID: "remove-person", Method: "DELETE", Path: "/api/people/{name}", Tag: "people", Scope: access.Admin,
-		Summary: "Remove a person with the person's tokens, sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
+		Summary: "Remove a person with the person's passkeys, tokens, sessions and marks", Description: "The last owner stays.", Errors: []int{404, 409, 503}}
 )
 
 // A FeverPassword is the credential of a client for apps that use the Fever API.

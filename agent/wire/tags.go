@@ -21,5 +21,5 @@ var Tags = []Tag{
 	{"mesh", "State, statistics and events of all agents, and the quarantine of tasks that failed all attempts."},
 	{"index", "Comparison of the search index with the store, and its repair."},
 	{"tokens", "Tokens of clients, with their scopes."},
-	{"people", "Users who log in with a name and a password, with their roles."},
+	{"people", "Users who log in with a password, a passkey or an OpenID provider, with their roles."},
 }

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"feedmesh/agent/access"
+	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/backup"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
@@ -38,6 +40,9 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() }, Prepare: env.Prepare,
 		Token: string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
+		OIDC: oidc.Options{
+			Issuer: string(env.Config.OIDC.Issuer), ClientID: env.Config.OIDC.ClientID, Secret: string(env.Config.OIDC.ClientSecret), Role: access.Role(env.Config.OIDC.PersonRole()),
+		},
 		PictureCache: filepath.Join(env.Config.Data, "pictures"),
 		Unique:       env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,
 	})

@@ -1,6 +1,6 @@
 // Package account serves the pages of people: login, logout, the first password by a link, and the account with
-// password and sessions. [Handler] returns the handler of all pages, in the layout of the console. They work without
-// scripts.
+// password, passkeys and sessions. [Handler] returns the handler of all pages, in the layout of the console. They work
+// without scripts, except logging in with a passkey and adding one.
 package account
 
 import (
@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/access/passkey"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
 	"feedmesh/agent/wire"
+	"feedmesh/storage"
 )
 
 //go:embed templates
@@ -36,6 +38,7 @@ const maxForm = 16 << 10
 // the disk has too little space for other changes. If it has none, they fail, and [pages.problem] states why.
 var smallForms = []string{
 	"POST " + LoginPath, "POST " + service.LinkPath, "POST /logout", "POST " + accountPath + "/password", "POST " + accountPath + "/end",
+	"POST " + passkeyBegin, "POST " + passkeyLogin, "POST " + firstBegin, "POST " + firstPasskey, "POST " + passkeysPath + "/remove",
 	"POST " + ownTokensPath + "/remove", "POST " + peoplePath + "/remove", "POST " + tokensPath + "/remove",
 }
 
@@ -53,6 +56,8 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(LoginPath, func(w http.ResponseWriter, r *http.Request) {
 		p.showLogin(w, r, http.StatusOK, loginForm{Next: localPath(r.FormValue("next"))})
 	})
+	p.handlePasskeys(mux)
+	p.handleProvider(mux)
 	mux.HandleFunc("POST "+LoginPath, p.login)
 	mux.HandleFunc(service.LinkPath, p.first)
 	mux.HandleFunc("POST "+service.LinkPath, p.claim)
@@ -90,6 +95,18 @@ func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence 
 		return http.StatusUnprocessableEntity, "The password must have at least " + strconv.Itoa(access.MinPassword) + " characters, and no more than " + strconv.Itoa(access.MaxPassword) + " bytes."
 	case errors.Is(err, access.ErrInvalidLink):
 		return http.StatusGone, "The link was used, was replaced, or is older than a day. An owner can make another."
+	case errors.Is(err, access.ErrExpired):
+		return http.StatusGone, "The login took longer than five minutes, or was finished already. Begin again."
+	case errors.Is(err, access.ErrWrongPasskey):
+		return http.StatusUnauthorized, "The passkey is unknown here, or was removed."
+	case errors.Is(err, errNoPerson):
+		return http.StatusForbidden, "You are not logged in as a person."
+	case errors.Is(err, passkey.ErrRefused):
+		return http.StatusUnprocessableEntity, "The passkey was not accepted: it is for another address, or its answer is damaged."
+	case errors.Is(err, passkey.ErrNoHostName):
+		return http.StatusConflict, "Passkeys need a host name in the address, such as localhost."
+	case errors.Is(err, storage.ErrTooMany):
+		return http.StatusConflict, "There are as many as there may be. Remove one first."
 	case errors.Is(err, access.ErrBusy):
 		w.Header().Set("Retry-After", "5")
 		return http.StatusServiceUnavailable, "Too many logins are in progress. Retry in a few seconds."
@@ -101,9 +118,14 @@ func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence 
 	return http.StatusServiceUnavailable, "The store cannot be reached at the moment. Retry in a minute."
 }
 
-type loginForm struct{ Name, Next, Problem string }
+type loginForm struct {
+	Name, Next, Problem string
+	Passkeys            bool   // browsers can have passkeys for this address
+	Provider            string // host of the OpenID provider; empty: none
+}
 
 func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, form loginForm) {
+	form.Passkeys, form.Provider = passkey.IsSupported(r), p.providerHost()
 	p.Render(w, r, status, "login", "Log in", form)
 }
 
@@ -127,12 +149,17 @@ func (p *pages) login(w http.ResponseWriter, r *http.Request) {
 
 // enter stores the secret of a new session in the browser, ends the session that it had, and shows a page.
 func (p *pages) enter(w http.ResponseWriter, r *http.Request, c access.Client, secret, next string) {
+	p.store(w, r, c, secret)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// store stores the secret of a new session in the browser, and ends the session that it had.
+func (p *pages) store(w http.ResponseWriter, r *http.Request, c access.Client, secret string) {
 	if old, err := p.people.Session(r.Context(), access.SessionCookie(r)); err == nil {
 		p.endOrLog(r, old)
 	}
 	p.Log.Info("person logged in", "person", c.Name, "address", access.Address(r))
 	access.SetSessionCookie(w, r, secret)
-	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 func (p *pages) endOrLog(r *http.Request, c access.Client) {
@@ -151,7 +178,10 @@ func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, LoginPath, http.StatusSeeOther)
 }
 
-type firstForm struct{ Name, Link, Problem string }
+type firstForm struct {
+	Name, Link, Problem string
+	Passkeys            bool
+}
 
 // first shows the form for the password of a link. The link stays valid until the form is sent.
 func (p *pages) first(w http.ResponseWriter, r *http.Request) {
@@ -159,7 +189,7 @@ func (p *pages) first(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) showFirst(w http.ResponseWriter, r *http.Request, link string, err error) {
-	form, status := firstForm{Link: link}, http.StatusOK
+	form, status := firstForm{Link: link, Passkeys: passkey.IsSupported(r)}, http.StatusOK
 	name, invalid := p.people.LinkName(r.Context(), link)
 	if invalid != nil {
 		err, form.Link = invalid, ""
@@ -174,8 +204,8 @@ func (p *pages) showFirst(w http.ResponseWriter, r *http.Request, link string, e
 // claim sets the password of the person of a link.
 func (p *pages) claim(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	link := r.PostFormValue("link")
-	c, secret, err := p.people.Claim(r.Context(), link, r.PostFormValue("password"), r.UserAgent())
+	link, password := r.PostFormValue("link"), r.PostFormValue("password")
+	c, secret, err := p.people.Claim(r.Context(), link, &password, r.UserAgent())
 	if err != nil {
 		p.showFirst(w, r, link, err)
 		return
@@ -186,6 +216,8 @@ func (p *pages) claim(w http.ResponseWriter, r *http.Request) {
 type accountPage struct {
 	Name, Problem string
 	IsPerson      bool
+	Password      bool // one is set
+	Passkeys      passkeysPart
 	Sessions      []sessionRow
 	Fever         feverForm
 }
@@ -212,8 +244,13 @@ func (p *pages) accountOf(w http.ResponseWriter, r *http.Request, status int, pr
 		for _, s := range all {
 			page.Sessions = append(page.Sessions, sessionRow{s.Hash, s.Browser, day(s.Created), day(s.Used), s.Hash == c.Session})
 		}
-		fever, err := p.Tokens.Fever(r.Context(), wire.None{})
-		if err != nil {
+		person, err := p.people.Find(r.Context(), c.ID)
+		if err == nil {
+			page.Password = person.Hash != ""
+			page.Passkeys, err = p.passkeysOf(r, person)
+		}
+		fever, failed := p.Tokens.Fever(r.Context(), wire.None{})
+		if err = errors.Join(err, failed); err != nil {
 			status, page.Problem = p.problem(w, err)
 		}
 		page.Fever = newFeverForm(fever)
