@@ -68,7 +68,7 @@ func TestAssets_ScriptSizeLimit(t *testing.T) {
 	for _, script := range scripts {
 		bytes += len(script.content)
 	}
-	if bytes > 48_000 {
+	if bytes > 50_000 {
 		t.Errorf("the scripts have %d bytes", bytes)
 	}
 }

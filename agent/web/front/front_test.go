@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,17 +25,21 @@ var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
 // A site has the pages of a service whose clock shows now.
 type site struct {
 	*servicetest.Testbed
-	now     time.Time
+	now     atomic.Pointer[time.Time] // background work of the service reads it
 	handler http.Handler
 }
 
 func newSite(t testing.TB) *site {
-	s := &site{now: noon}
-	s.Testbed = servicetest.New(t, func() time.Time { return s.now })
+	s := &site{}
+	s.set(noon)
+	s.Testbed = servicetest.New(t, func() time.Time { return *s.now.Load() })
 	s.handler = Handler(s.Service)
 	s.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/feed", Title: "The feed"})
 	return s
 }
+
+// set sets the clock.
+func (s *site) set(now time.Time) { s.now.Store(&now) }
 
 // A report is a story to store: a title, its categories and the publishers that have it, each an hour after the other.
 type report struct {
@@ -69,7 +74,7 @@ func (s *site) summarize(t testing.TB, id string, rank float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, ok := placement.Summarize(id, of, func(string) float64 { return 1 }, false, s.now)
+	story, ok := placement.Summarize(id, of, func(string) float64 { return 1 }, false, *s.now.Load())
 	if !ok {
 		t.Fatalf("story %s has too few items", id)
 	}
@@ -168,14 +173,14 @@ func TestNews_MarksWhatIsNewSinceTheLastVisit(t *testing.T) {
 	s := newSite(t)
 	id := s.report(t, report{"Go compiler is faster", "software", "a.example b.example", noon.Add(-5 * time.Hour), 1})[0]
 	s.page(t, "/news")
-	s.now = noon.Add(time.Hour)
+	s.set(noon.Add(time.Hour))
 	s.PutItems(t, "f", storage.Item{Key: "late", Title: "Go compiler measured", URL: "https://c.example/late", Partition: "en", EventID: "e-late", StoryID: id, Categories: []string{"software"}, Published: noon.Add(30 * time.Minute)})
 	s.summarize(t, id, 1)
 	for range 2 { // the visit lasts
 		wants(t, s.page(t, "/news"), []string{"1 new", "Last visit 1 hour ago"})
-		s.now = s.now.Add(time.Second)
+		s.set(s.now.Load().Add(time.Second))
 	}
-	s.now = s.now.Add(40 * time.Minute)
+	s.set(s.now.Load().Add(40 * time.Minute))
 	wants(t, s.page(t, "/news"), nil, "1 new")
 }
 
@@ -212,7 +217,7 @@ func TestNews_HasSectionsOfWhatIsFollowed(t *testing.T) {
 	if first := strings.Index(page, "s-Talks-round-3-end"); first < 0 || first > strings.Index(page, "s-Talks-round-0-end") {
 		t.Error("the followed story is not the first")
 	}
-	s.now = noon.AddDate(0, 0, 8)
+	s.set(noon.AddDate(0, 0, 8))
 	wants(t, s.page(t, "/news"), nil, "You follow") // the story has ended
 }
 
@@ -304,7 +309,7 @@ func BenchmarkNews(b *testing.B) {
 		}
 		s.summarize(b, id, float64(20000-n))
 	}
-	s.now = noon.Add(time.Minute)
+	s.set(noon.Add(time.Minute))
 	for _, what := range []string{"mute word football", "mute publisher h3.example", "mute category category-7"} {
 		s.change(b, what)
 	}
