@@ -237,21 +237,28 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
+// personOf returns the person whose ID a secret contains, or [ErrInvalidToken], from the cache: guesses of IDs cost no read
+// of the store.
+func (p *People) personOf(ctx context.Context, secret string) (storage.Person, error) {
+	id, is := personIn(secret)
+	if !is || p.store == nil {
+		return storage.Person{}, ErrInvalidToken
+	}
+	person, is, err := p.cache.find(ctx, id, nil)
+	if err == nil && !is {
+		err = ErrInvalidToken
+	}
+	return person, err
+}
+
 // Session returns the client of a session's secret, or [ErrInvalidToken]. Any other error reports that the store can't be
 // read.
 func (p *People) Session(ctx context.Context, secret string) (Client, error) {
-	id, is := personIn(secret)
-	if !is || p.store == nil {
-		return Client{}, ErrInvalidToken
-	}
-	person, is, err := p.cache.find(ctx, id, nil)
-	switch {
-	case err != nil:
+	person, err := p.personOf(ctx, secret)
+	if err != nil {
 		return Client{}, err
-	case !is: // without a read of the session: guesses of IDs cost nothing
-		return Client{}, ErrInvalidToken
 	}
-	hash := Hash(secret)
+	id, hash := person.ID, Hash(secret)
 	s, err := p.sessions.get(ctx, hash, func(ctx context.Context) (storage.Session, error) {
 		return storage.Sessions(p.store).Read(ctx, id, hash)
 	})

@@ -14,18 +14,11 @@ var ErrTokenScope = errors.New("a token has at most the scopes of the role")
 // Token returns the client of the secret of a token by which a program acts as a person, or [ErrInvalidToken]. Its scopes are
 // those that the token and the present role of the person share. Any other error reports that the store can't be read.
 func (p *People) Token(ctx context.Context, secret string) (Client, error) {
-	id, is := personIn(secret)
-	if !is || p.store == nil {
-		return Client{}, ErrInvalidToken
-	}
-	person, is, err := p.cache.find(ctx, id, nil)
-	switch {
-	case err != nil:
+	person, err := p.personOf(ctx, secret)
+	if err != nil {
 		return Client{}, err
-	case !is: // without a read of the token: guesses of IDs cost nothing
-		return Client{}, ErrInvalidToken
 	}
-	hash := Hash(secret)
+	id, hash := person.ID, Hash(secret)
 	t, err := p.tokens.get(ctx, hash, func(ctx context.Context) (storage.PersonToken, error) {
 		return storage.PersonTokens(p.store).Read(ctx, id, hash)
 	})

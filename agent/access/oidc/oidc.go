@@ -49,7 +49,7 @@ type Options struct {
 	Role     access.Role // of people who are added at their first login; empty: none are added
 }
 
-// A Provider is an OpenID provider. Its document is fetched when somebody logs in, so that no start depends on it. Its
+// A Provider is an OpenID provider. Its document is fetched at a login, so that no start depends on it. Its
 // methods may be called concurrently.
 type Provider struct {
 	Options
