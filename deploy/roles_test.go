@@ -130,7 +130,7 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	})
 	marks, watching := make(chan subjects.Event, 1), c.join(t, "api")
 	group.Go(func() error {
-		if err := watching.SubscribeEvents(ctx, func(e subjects.Event) {
+		if err := watching.SubscribeEvents(ctx, func() {}, func(e subjects.Event) {
 			if e.Kind == subjects.MarksChanged {
 				select {
 				case marks <- e:

@@ -83,13 +83,14 @@ func (e *Events) publishToStreams(ctx context.Context) {
 // forwardEvents forwards events of the mesh to the streams.
 func (e *Events) forwardEvents(ctx context.Context) {
 	for {
-		err := e.Mesh.SubscribeEvents(ctx, func(event subjects.Event) {
+		err := e.Mesh.SubscribeEvents(ctx, e.streams.subscribe, func(event subjects.Event) {
 			if m := event.Marks; m != nil {
 				e.streams.publishTo(m.Client, wire.StreamEvent{Marks: &wire.MarksEvent{IDs: m.Items, Read: m.Read, Starred: m.Starred}})
 				return
 			}
 			e.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: event.Kind, At: event.At, Text: describeEvent(event), ItemID: event.ItemID, StoryID: event.StoryID}})
 		})
+		e.streams.unsubscribe()
 		if ctx.Err() != nil {
 			return
 		}
@@ -155,6 +156,8 @@ type streams struct {
 	open   map[chan wire.StreamEvent]string // client by stream
 	opened chan struct{}                    // notifies [Events.Run] of a new stream
 	ended  bool                             // no new streams are accepted
+
+	subscribed bool // events of the mesh are published to the streams
 }
 
 func newStreams() *streams {
@@ -177,6 +180,9 @@ func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEve
 	}
 	stream := make(chan wire.StreamEvent, streamBuffer)
 	s.open[stream] = client
+	if s.subscribed {
+		stream <- wire.StreamEvent{Subscribed: true} // the buffer is empty
+	}
 	context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -184,6 +190,21 @@ func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEve
 	})
 	notify(s.opened)
 	return stream, nil
+}
+
+// subscribe tells all streams that events of the mesh are published from now on, and those added later.
+func (s *streams) subscribe() {
+	s.mu.Lock()
+	s.subscribed = true
+	s.mu.Unlock()
+	s.publish(wire.StreamEvent{Subscribed: true})
+}
+
+// unsubscribe states that events of the mesh are not received.
+func (s *streams) unsubscribe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subscribed = false
 }
 
 // remove closes a stream, once. The caller holds the lock.

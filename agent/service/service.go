@@ -46,7 +46,7 @@ type Mesh interface {
 	DeleteQuarantined(ctx context.Context, seq uint64) error
 	Single(ctx context.Context, name string, run func(ctx context.Context) error) error
 	PutRules(ctx context.Context, set string, newest func(ctx context.Context) (storage.RuleSet, error)) error
-	SubscribeEvents(ctx context.Context, each func(subjects.Event)) error
+	SubscribeEvents(ctx context.Context, subscribed func(), each func(subjects.Event)) error
 }
 
 // A Fetcher fetches one document, as [fetch.Client] does.

@@ -61,6 +61,40 @@ func TestStreams_Limits(t *testing.T) {
 	}
 }
 
+// Each stream learns when events of the mesh reach it, and again after a gap.
+func TestStreams_Subscribed(t *testing.T) {
+	t.Parallel()
+	s := newStreams()
+	early, err := s.add(t.Context(), "early")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(early) != 0 {
+		t.Error("a stream is subscribed before the process is")
+	}
+	s.subscribe()
+	late, err := s.add(t.Context(), "late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stream := range []<-chan wire.StreamEvent{early, late} {
+		if e := <-stream; !e.Subscribed {
+			t.Errorf("got %+v, want subscribed", e)
+		}
+	}
+	s.unsubscribe()
+	between, err := s.add(t.Context(), "between")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.subscribe()
+	for _, stream := range []<-chan wire.StreamEvent{early, late, between} {
+		if e := <-stream; !e.Subscribed || len(stream) != 0 {
+			t.Errorf("got %+v and %d more, want subscribed once after the gap", e, len(stream))
+		}
+	}
+}
+
 func TestStreams_SlowReaderIsClosed(t *testing.T) {
 	t.Parallel()
 	s := newStreams()

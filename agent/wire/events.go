@@ -11,6 +11,9 @@ type StreamEvent struct {
 	Status *Status // the current state of the mesh
 	Event  *MeshEvent
 	Marks  *MarksEvent // of the stream's own client
+
+	// Subscribed is set once events of the mesh are sent, and again after a gap.
+	Subscribed bool
 }
 
 // A MeshEvent is a change in the mesh, or a notification by a rule or a story.
@@ -22,8 +25,8 @@ type MeshEvent struct {
 	StoryID string    `json:"story_id,omitempty"`
 }
 
-// WatchEvents streams events as server-sent events: "state" with a [Status], "happened" with a [MeshEvent]
-// and "marked" with a [MarksEvent].
+// WatchEvents streams events as server-sent events: "state" with a [Status], "happened" with a [MeshEvent],
+// "marked" with a [MarksEvent], and "subscribed" with an empty object.
 var WatchEvents = Operation[None, Document]{ID: "watch-events", Method: "GET", Path: "/api/events", Tag: "mesh", Scope: access.Read,
 	Summary:     "Stream events of the mesh",
 	Description: "An endless stream. A client that reads too slowly is disconnected and should reconnect. At most 256 streams are open, 8 of one client.",

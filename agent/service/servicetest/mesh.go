@@ -126,7 +126,8 @@ func (m *Mesh) PutRules(ctx context.Context, set string, newest func(context.Con
 }
 
 // SubscribeEvents calls each with the events sent to Events until ctx ends.
-func (m *Mesh) SubscribeEvents(ctx context.Context, each func(subjects.Event)) error {
+func (m *Mesh) SubscribeEvents(ctx context.Context, subscribed func(), each func(subjects.Event)) error {
+	subscribed()
 	for {
 		select {
 		case e := <-m.Events:

@@ -174,8 +174,11 @@ func (c meshPages) meshEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sse.Send(w, r, events, func(event wire.StreamEvent) (string, any) {
-		if event.Status != nil {
+		switch {
+		case event.Status != nil:
 			return "state", liveOf(*event.Status, c.Now())
+		case event.Event == nil:
+			return "", nil
 		}
 		return "happened", map[string]string{"text": sentence(event.Event.Text), "at": event.Event.At.UTC().Format("15:04:05 UTC")}
 	})

@@ -20,7 +20,7 @@ func eventsRoute() route {
 	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
 		d := describe(o)
 		d.Responses = map[string]*huma.Response{"200": {
-			Description: "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id; \"marked\" with a change of the marks of this client: ids, read, starred. Lines that begin with a colon are heartbeats.",
+			Description: "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id; \"marked\" with a change of the marks of this client: ids, read, starred; \"subscribed\" once \"happened\" and \"marked\" are sent, and again after a gap: what changed before it is to be requested. Lines that begin with a colon are heartbeats.",
 			Content:     map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}
 		huma.Register(api, d, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
@@ -47,6 +47,8 @@ func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
 			return "state", e.Status
 		case e.Marks != nil:
 			return "marked", e.Marks
+		case e.Subscribed:
+			return "subscribed", struct{}{}
 		}
 		return "happened", e.Event
 	})

@@ -96,7 +96,8 @@ func TestEvents_StatusAndEvents(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	second := w.listen(t)
-	second.next(t, "state", &state) // immediately, without a change
+	second.next(t, "subscribed", &struct{}{}) // immediately
+	second.next(t, "state", &state)           // without a change
 	stop()
 	for first.lines.Scan() { // ends
 	}

@@ -105,6 +105,8 @@ function step(by, focusOnly) {
 
 // Marks
 
+let changes = 0; // the number of changes of marks since the page was opened
+
 // show shows the marks of an item that may be in the list and beside it.
 function show(id, { read, starred }) {
   const row = rowOf(id);
@@ -142,6 +144,7 @@ async function post(path, body) {
 
 // mark changes marks at once, and back if the node does not accept them. It returns whether it did.
 async function mark(ids, change) {
+  changes++;
   for (const id of ids) show(id, change);
   try {
     await post("/api/reading/marks", { ids, ...change });
@@ -333,12 +336,14 @@ function listAddress() {
 }
 
 // sync shows the marks that changed while no events were received. Items stay in the list; those that the list of
-// unread items no longer has were read.
+// unread items no longer has were read. A list that is older than a change is requested again.
 async function sync() {
   if (isShell) return refresh();
   countLater();
+  const before = changes;
   const page = await part(listAddress(), "rows").catch(() => null);
   if (!page) return;
+  if (before !== changes) return sync();
   const onlyUnread = !new URL(location.href).searchParams.has("show");
   for (const row of rows.querySelectorAll("li")) {
     const now = page.getElementById(row.id);
@@ -352,13 +357,14 @@ let source; // EventSource; undefined while the page is hidden
 function listen() {
   if (source || document.hidden) return;
   source = new EventSource("/api/events");
-  let interrupted = false;
-  source.addEventListener("error", () => { interrupted = true; });
-  source.addEventListener("open", () => {
-    if (interrupted) sync();
-    interrupted = false;
+  source.addEventListener("subscribed", sync);
+  source.addEventListener("error", () => {
+    if (source?.readyState !== EventSource.CLOSED) return; // it reconnects
+    source = undefined; // too many windows: retry
+    setTimeout(listen, 30000);
   });
   source.addEventListener("marked", (event) => {
+    changes++;
     const { ids, read, starred } = JSON.parse(event.data);
     if (ids) {
       for (const id of ids) show(id, { read, starred });
@@ -370,11 +376,7 @@ function listen() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) {
-    listen();
-    sync();
-    return;
-  }
+  if (!document.hidden) return listen();
   source?.close();
   source = undefined;
 });
