@@ -18,7 +18,8 @@ const (
 	// maxSilence is how long overdue feeds, tasks or leases may stand still before that is a problem.
 	maxSilence = 20 * time.Second
 
-	// queueSilence is the same for the tasks of a queue that agents serve: each task may be in its last retry.
+	// queueSilence is the same for the tasks of a queue that agents serve, as each task may be in its last retry, and
+	// for overdue feeds that a full queue holds back, as after a burst of due feeds.
 	queueSilence = 2 * time.Minute
 
 	// An actor that changed maxChanges times within changesWithin steps down again and again.
@@ -149,7 +150,11 @@ func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
 		w.samples["dispatched"] = sample{uint64(p.Dispatched), now}
 		return
 	}
-	if since := w.stillSince("dispatched", uint64(p.Dispatched), maxSilence, now); !since.IsZero() {
+	limit := maxSilence
+	if p.Held != "" {
+		limit = queueSilence
+	}
+	if since := w.stillSince("dispatched", uint64(p.Dispatched), limit, now); !since.IsZero() {
 		report(since, "feeds are overdue and none is dispatched", cmp.Or(p.Held, "restart the agent that holds the lease schedule"))
 	}
 }

@@ -45,7 +45,10 @@ func TestWatch_ReportsWhatStandsStill(t *testing.T) {
 		{"all is well", func(s *state, i int) { s.parse.Tasks, s.parse.Done = 5, uint64(i) }, "", 600},
 		{"no task at all", func(s *state, i int) {}, "", 600},
 		{"feeds are overdue", func(s *state, i int) { s.schedule.Overdue = 3 }, "feeds are overdue and none is dispatched: restart", 30},
-		{"feeds wait for a full queue", func(s *state, i int) { s.schedule.Overdue, s.schedule.Held = 3, "a queue is full" }, "none is dispatched: a queue is full", 30},
+		{"feeds wait for a full queue", func(s *state, i int) { s.schedule.Overdue, s.schedule.Held = 3, "a queue is full" }, "none is dispatched: a queue is full", 130},
+		{"feeds wait for a queue after a burst", func(s *state, i int) {
+			s.schedule.Overdue, s.schedule.Held, s.schedule.Dispatched = 3, "a queue is full", int64(i/100)
+		}, "", 600},
 		{"feeds are overdue for a budget", func(s *state, i int) { s.schedule.Overdue, s.schedule.Dispatched = 3, int64(i/10) }, "", 600},
 		{"polling is paused", func(s *state, i int) { s.schedule.Paused, s.schedule.PausedSince = "the disk is full", noon }, "polling is paused: the disk is full", 5},
 		{"tasks wait", func(s *state, i int) { s.parse.Tasks, s.parse.Timeout = 5, 5*time.Minute }, "tasks wait on queue parse", 330},

@@ -27,7 +27,7 @@ func (s *scheduler) report(context.Context) error {
 		Feeds: s.plan.Counts(),
 		Progress: subjects.ScheduleProgress{
 			Dispatched: s.dispatched.Load(), Overdue: s.dispatchable, Paused: s.paused, PausedSince: s.pausedSince,
-			Held: s.held(), Notices: slices.Clone(s.notices),
+			Held: s.held(now), Notices: slices.Clone(s.notices),
 		},
 	}
 	if since := s.plan.Outage(); !since.IsZero() {
@@ -51,12 +51,14 @@ func (s *scheduler) pause(reason string) {
 	s.paused = reason
 }
 
-// held returns why the queues hold back feeds of all tiers; empty if they do not. s.mu must be locked.
-func (s *scheduler) held() string {
-	switch {
-	case s.fill >= maxFill[policy.Hot]:
-		return fmt.Sprintf("a queue is %.0f %% full: see the depths of the queues in the status, and add agents with the role that serves it", 100*s.fill)
-	case s.crawlTasks >= maxQueuedCrawls:
+// held returns why the queues hold back due feeds of a tier; empty if they do not. s.mu must be locked.
+func (s *scheduler) held(now time.Time) string {
+	for i, name := range subjects.Tiers {
+		if tier := policy.Tier(i); s.fill >= maxFill[tier] && s.plan.Due(tier, now) {
+			return fmt.Sprintf("a queue is %.0f %% full, so due feeds of the tier %s wait: see the depths of the queues in the status, and add agents with the role that serves it", 100*s.fill, name)
+		}
+	}
+	if s.crawlTasks >= maxQueuedCrawls {
 		return "enough tasks wait for agents with the role crawl: if they do not become fewer, add such agents"
 	}
 	return ""

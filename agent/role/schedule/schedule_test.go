@@ -490,6 +490,16 @@ func TestDispatch_HoldsColdFeedsFirst(t *testing.T) {
 		if held := worktest.Counted(t, s.metrics.dispatchHolds); (held == 0) != (strings.Count(test.want, " ") == 3) {
 			t.Errorf("with %d of 10 tasks on a queue: got %v tiers paused", waiting, held)
 		}
+		s.mu.Lock()
+		reason := s.held(s.now())
+		s.mu.Unlock()
+		first := "" // tier that waits
+		if got := strings.Count(test.want, " "); got < len(subjects.Tiers) {
+			first = subjects.Tiers[got]
+		}
+		if (reason == "") != (first == "") || !strings.Contains(reason, first) {
+			t.Errorf("with %d of 10 tasks on a queue: got %q, want that the tier %q waits", waiting, reason, first)
+		}
 		r.purge()
 	}
 }
