@@ -75,8 +75,8 @@ func (p place) status() int {
 	return http.StatusOK
 }
 
-// TestPages_AreAccessible checks every page with axe-core in light and dark mode, and takes a picture of each:
-// with -artifacts they are stored in -outputdir.
+// TestPages_AreAccessible checks every page with axe-core in all themes, and takes a picture of each: with -artifacts
+// they are stored in -outputdir. The theme of high contrast must have the contrast of WCAG level AAA.
 func TestPages_AreAccessible(t *testing.T) {
 	axe, err := os.ReadFile("../engines/node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -84,21 +84,58 @@ func TestPages_AreAccessible(t *testing.T) {
 	}
 	b := open(t)
 	for _, p := range places(t, sharedTestbed(t), "postgresql") {
-		for _, scheme := range []string{"light", "dark"} {
-			b.prefers(scheme)
+		for _, look := range []struct{ name, scheme, theme string }{
+			{"light", "light", "system"}, {"dark", "dark", "system"}, {"contrast", "light", "contrast"}, {"contrast-dark", "dark", "contrast"},
+		} {
+			b.prefers(look.scheme)
 			b.visitRefused(p.path, p.status())
-			b.picture(p.name + "-" + scheme)
-			for _, fault := range b.judged(string(axe)) {
-				t.Errorf("%s, %s: %s", p.name, scheme, fault)
+			var rules []string
+			if look.theme == "contrast" {
+				b.run(`document.documentElement.dataset.theme = "contrast"`)
+				rules = append(rules, "color-contrast-enhanced")
+			}
+			b.picture(p.name + "-" + look.name)
+			for _, fault := range b.judged(string(axe), rules...) {
+				t.Errorf("%s, %s: %s", p.name, look.name, fault)
 			}
 		}
 	}
 }
 
-// judged returns the violations that axe-core finds on the page.
-func (b *tab) judged(axe string) []string {
+// The footer's button changes the theme, and the choice lasts.
+func TestPages_Themes(t *testing.T) {
+	b := open(t)
+	b.prefers("light")
+	b.visit("/")
+	for _, want := range []string{"light", "dark", "contrast"} {
+		b.run(`document.getElementById("look").click()`)
+		b.visit("/feeds")
+		if got := evaluate[string](b, `document.documentElement.dataset.theme ?? ""`); got != want {
+			t.Errorf("got the theme %q after the click, want %q", got, want)
+		}
+	}
+	if got := evaluate[string](b, `getComputedStyle(document.body).color`); got != "rgb(0, 0, 0)" {
+		t.Errorf("text is %s in high contrast, want black", got)
+	}
+	b.run(`document.getElementById("look").click()`)
+	b.visit("/feeds")
+	if got := evaluate[string](b, `document.documentElement.dataset.theme ?? ""`); got != "" {
+		t.Errorf("got the theme %q, want that of the system again", got)
+	}
+}
+
+// judged returns the violations that axe-core finds on the page by its default rules and others.
+func (b *tab) judged(axe string, rules ...string) []string {
 	b.t.Helper()
-	report := evaluate[string](b, axe+`;axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v =>
+	more := map[string]map[string]bool{}
+	for _, rule := range rules {
+		more[rule] = map[string]bool{"enabled": true}
+	}
+	options, err := json.Marshal(map[string]any{"resultTypes": []string{"violations"}, "rules": more})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	report := evaluate[string](b, axe+`;axe.run(document, `+string(options)+`).then(r => JSON.stringify(r.violations.map(v =>
 		v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + n.failureSummary).join(" | "))))`)
 	var faults []string
 	if err := json.Unmarshal([]byte(report), &faults); err != nil {

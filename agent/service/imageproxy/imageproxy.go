@@ -44,7 +44,7 @@ const (
 	maxFailures  = 10_000           // that are recorded
 )
 
-// A Picture is a picture in the format of a media type, image/jpeg or image/png.
+// A Picture is a picture in the format of a media type: image/jpeg, image/png, or image/svg+xml for a letter.
 type Picture struct {
 	Type    string
 	Content []byte
@@ -77,18 +77,20 @@ type Proxy struct {
 	Options
 	cache   *cache
 	fetches *semaphore.Weighted
+	icons   *semaphore.Weighted // sites whose icons are fetched
 	decodes *semaphore.Weighted // a decoded picture takes much memory
 	flight  singleflight.Group
 
 	mu     sync.Mutex
-	failed map[string]time.Time // by key
+	queued map[string]bool      // icons that are fetched, or wait, by key
+	failed map[string]time.Time // when it may be requested again, by key
 }
 
 // New returns a proxy. An unusable folder is logged; then nothing is cached.
 func New(o Options) *Proxy {
 	return &Proxy{
 		Options: o, cache: openCache(o.Folder, o.Limit, o.Log),
-		fetches: semaphore.NewWeighted(maxFetches), decodes: semaphore.NewWeighted(1), failed: map[string]time.Time{},
+		fetches: semaphore.NewWeighted(maxFetches), icons: semaphore.NewWeighted(maxIconFetches), decodes: semaphore.NewWeighted(1), queued: map[string]bool{}, failed: map[string]time.Time{},
 	}
 }
 
@@ -137,7 +139,7 @@ func (p *Proxy) get(ctx context.Context, feedID, address string, size Size) (Pic
 		defer cancel()
 		made, err := p.make(ctx, feedID, address, widths[size])
 		if err != nil {
-			p.fail(key)
+			p.fail(key, failureAge)
 			p.Log.Debug("picture not shown", "url", address, "err", err)
 			return Picture{}, fmt.Errorf("%w: %w", ErrNoPicture, err)
 		}
@@ -156,7 +158,7 @@ func (p *Proxy) get(ctx context.Context, feedID, address string, size Size) (Pic
 
 // make fetches a picture and makes it small enough.
 func (p *Proxy) make(ctx context.Context, feedID, address string, width int) (Picture, error) {
-	plain, err := p.fetch(ctx, feedID, address)
+	_, plain, err := p.fetch(ctx, feedID, address)
 	if err != nil {
 		return Picture{}, err
 	}
@@ -167,14 +169,15 @@ func (p *Proxy) make(ctx context.Context, feedID, address string, width int) (Pi
 	return reduce(plain, width)
 }
 
-func (p *Proxy) fetch(ctx context.Context, feedID, address string) ([]byte, error) {
+// fetch returns a document and its decompressed content.
+func (p *Proxy) fetch(ctx context.Context, feedID, address string) (fetch.Document, []byte, error) {
 	if err := p.fetches.Acquire(ctx, 1); err != nil {
-		return nil, err
+		return fetch.Document{}, nil, err
 	}
 	defer p.fetches.Release(1)
 	feed, err := p.Store.Feed(ctx, feedID)
 	if err != nil {
-		return nil, err
+		return fetch.Document{}, nil, err
 	}
 	fetcher, request := p.Public, fetch.Request{URL: address, Close: true}
 	if host := hostOf(feed.URL); host != "" && host == hostOf(address) {
@@ -188,13 +191,13 @@ func (p *Proxy) fetch(ctx context.Context, feedID, address string) ([]byte, erro
 	}
 	d, err := fetcher.Fetch(ctx, request, time.Now())
 	if err != nil {
-		return nil, err
+		return fetch.Document{}, nil, err
 	}
 	var plain bytes.Buffer
 	if err := fetch.DecompressTo(&plain, d.Body, d.Size); err != nil {
-		return nil, err
+		return fetch.Document{}, nil, err
 	}
-	return plain.Bytes(), nil
+	return d, plain.Bytes(), nil
 }
 
 // hostOf returns the host of a URL with its port, empty if there is none.
@@ -206,20 +209,19 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// failedLately reports whether a picture failed within failureAge.
+// failedLately reports whether a picture failed and is not to be requested again yet.
 func (p *Proxy) failedLately(key string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, is := p.failed[key]
-	return is && time.Since(at) < failureAge
+	return time.Now().Before(p.failed[key])
 }
 
-// fail records a failure. A full record is cleared.
-func (p *Proxy) fail(key string) {
+// fail records a failure for a time. A full record is cleared.
+func (p *Proxy) fail(key string, age time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.failed) >= maxFailures {
 		clear(p.failed)
 	}
-	p.failed[key] = time.Now()
+	p.failed[key] = time.Now().Add(age)
 }

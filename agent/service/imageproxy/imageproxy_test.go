@@ -67,6 +67,7 @@ type publisher struct {
 	*httptest.Server
 	files    map[string][]byte
 	feed     string // address of the item's feed
+	title    string // of the feed
 	full     error  // of the disk
 	requests atomic.Int64
 	wait     chan struct{} // requests of /slow end when it is closed
@@ -120,6 +121,17 @@ func (o oneItem) Items(_ context.Context, ids ...string) ([]storage.Item, error)
 
 func (o oneItem) Feed(context.Context, string) (storage.Feed, error) { return o.feed, nil }
 
+// open returns a proxy for an item.
+func (p *publisher) open(folder string, limit int64, item storage.Item) *imageproxy.Proxy {
+	client := func(allowed ...netip.AddrPort) *fetch.Client {
+		return fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4, AllowPorts: allowed})
+	}
+	return imageproxy.New(imageproxy.Options{
+		Store: oneItem{item, storage.Feed{ID: "feed", URL: p.feed, Title: p.title}}, Fetcher: client(netip.MustParseAddrPort(p.Listener.Addr().String())), Public: client(),
+		Folder: folder, Limit: limit, Space: func() error { return p.full }, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
 // proxy returns a proxy for an item whose images are all the publisher's paths, and a function that requests one.
 func (p *publisher) proxy(t *testing.T, folder string, limit int64, paths ...string) func(path string, size imageproxy.Size) (imageproxy.Picture, error) {
 	t.Helper()
@@ -127,13 +139,7 @@ func (p *publisher) proxy(t *testing.T, folder string, limit int64, paths ...str
 	for _, path := range paths {
 		item.Images = append(item.Images, p.URL+path)
 	}
-	client := func(allowed ...netip.AddrPort) *fetch.Client {
-		return fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 4, AllowPorts: allowed})
-	}
-	proxy := imageproxy.New(imageproxy.Options{
-		Store: oneItem{item, storage.Feed{ID: "feed", URL: p.feed}}, Fetcher: client(netip.MustParseAddrPort(p.Listener.Addr().String())), Public: client(),
-		Folder: folder, Limit: limit, Space: func() error { return p.full }, Log: slog.New(slog.DiscardHandler),
-	})
+	proxy := p.open(folder, limit, item)
 	return func(path string, size imageproxy.Size) (imageproxy.Picture, error) {
 		parts := strings.Split(imageproxy.Path(item.ID, p.URL+path, size), "/")
 		return proxy.Of(t.Context(), parts[2], parts[4], imageproxy.Size(parts[5]))

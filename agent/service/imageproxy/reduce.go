@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"image/png"
 
+	_ "github.com/sergeymakinen/go-ico" // its largest picture
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp"
 )
@@ -18,8 +19,13 @@ const (
 )
 
 // reduce returns a picture with at most the given width and twice this height. It decodes and encodes the picture even if
-// it is small enough: the result contains nothing else than the picture.
-func reduce(original []byte, width int) (Picture, error) {
+// it is small enough: the result contains nothing else than the picture. A panic of a decoder is an error.
+func reduce(original []byte, width int) (_ Picture, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the decoder panicked: %v", cause)
+		}
+	}()
 	config, _, err := image.DecodeConfig(bytes.NewReader(original))
 	if err != nil {
 		return Picture{}, err

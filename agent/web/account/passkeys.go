@@ -112,8 +112,8 @@ func (p *pages) passkeysOf(r *http.Request, person storage.Person) (passkeysPart
 	return part, err
 }
 
-// beginPasskey begins the addition of a passkey, after a check of the present password if there is one: somebody who finds
-// an open session can't make it last.
+// beginPasskey begins the addition of a passkey, after a check of the present password if there is one: without it, a
+// passkey would give lasting access to anyone who finds an open session.
 func (p *pages) beginPasskey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	c := access.From(r.Context())
@@ -144,8 +144,8 @@ func (p *pages) addPasskey(w http.ResponseWriter, r *http.Request) {
 	p.reply(w, next(accountPath), err)
 }
 
-// removePasskey removes a passkey of the person, and ends all other sessions, as another password does: any may be of
-// somebody who has the passkey.
+// removePasskey removes a passkey of the person, and ends all other sessions, as a change of the password does: they
+// may have been opened with the passkey.
 func (p *pages) removePasskey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if c := access.From(r.Context()); c.Person {

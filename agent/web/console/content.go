@@ -196,6 +196,41 @@ func (c itemPages) picture(w http.ResponseWriter, r *http.Request) {
 	w.Write(shown.Content)
 }
 
+// iconOf returns the path of the icon of a feed's site; empty if the reader chose to see no pictures.
+func iconOf(r *http.Request, feedID string) string {
+	if feedID == "" || !ShowsPictures(r) {
+		return ""
+	}
+	return feedPath(feedID) + "/icon"
+}
+
+// How long browsers keep icons, in seconds: for a minute while the icon is still fetched.
+const (
+	iconAge    = "private, max-age=86400"
+	waitingAge = "private, max-age=60"
+)
+
+// icon sends the icon of a feed's site.
+func (c feedPages) icon(w http.ResponseWriter, r *http.Request) {
+	icon, final, err := c.Pictures.Icon(r.Context(), r.PathValue("id"))
+	h := w.Header()
+	h.Set("Content-Security-Policy", picturePolicy)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		http.Error(w, "There is no such feed.", http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, "The icon is not available at the moment.", http.StatusServiceUnavailable)
+		return
+	}
+	h.Set("Content-Type", icon.Type)
+	h.Set("Cache-Control", waitingAge)
+	if final {
+		h.Set("Cache-Control", iconAge)
+	}
+	w.Write(icon.Content)
+}
+
 // A sharePage edits the services that items are shared with.
 type sharePage struct{ Services, Presets, Error string }
 

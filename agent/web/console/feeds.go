@@ -19,6 +19,7 @@ func (c feedPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+findPath, c.find)
 	mux.HandleFunc("POST "+bulkPath, c.bulk)
 	mux.HandleFunc(feedsPath+"/{id}", c.feed)
+	mux.HandleFunc("GET "+feedsPath+"/{id}/icon", c.icon)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/refresh", c.refresh)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/settings", c.setFeed)
 	mux.HandleFunc("POST "+feedsPath+"/{id}/test", c.testFeed)
@@ -139,6 +140,7 @@ type feedFilter struct {
 
 type feedRow struct {
 	ID      string
+	Icon    string // path; may be empty
 	Title   string
 	URL     string // of the feed's page
 	Address string
@@ -201,7 +203,9 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		main.Next = s.with("after", found.Next)
 	}
 	for _, f := range found.Feeds {
-		main.Feeds = append(main.Feeds, s.row(f, c.Now()))
+		row := s.row(f, c.Now())
+		row.Icon = iconOf(r, f.ID)
+		main.Feeds = append(main.Feeds, row)
 	}
 	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
 }

@@ -95,6 +95,7 @@ type choice struct {
 	URL    string
 	Count  int64
 	Active bool
+	Icon   string // path of the icon before the label; may be empty
 	Key    string // identifies the element for scripts on the next page; may be empty
 }
 

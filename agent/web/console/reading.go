@@ -85,6 +85,7 @@ type readingPage struct {
 type readingRow struct {
 	ID, URL, Title, Lang string
 	Feed                 string
+	Icon                 string // path; may be empty
 	At                   *timestamp
 	Age                  string // short
 	Read, Starred        bool
@@ -191,7 +192,7 @@ func (c readingPages) fillFolders(r *http.Request, s readingState, main *reading
 	if err != nil {
 		return err
 	}
-	main.addFolders(folders, s)
+	main.addFolders(folders, s, func(feedID string) string { return iconOf(r, feedID) })
 	labels, err := c.Reading.Labels(r.Context(), wire.None{})
 	if err != nil {
 		return err
@@ -222,6 +223,7 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 	for _, i := range list.Items {
 		ids = append(ids, i.ID)
 		row := s.row(i, now)
+		row.Icon = iconOf(r, i.FeedID)
 		if main.Cards {
 			row.addCard(i, pictures)
 		}
@@ -272,7 +274,7 @@ func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
 }
 
 // addFolders adds the links to lists with their numbers of unread items.
-func (p *readingPage) addFolders(f wire.Folders, s readingState) {
+func (p *readingPage) addFolders(f wire.Folders, s readingState, icon func(feedID string) string) {
 	base := readingState{"sort": s["sort"], "layout": s["layout"]}
 	all := s["feed"] == "" && s["tag"] == "" && s["label"] == ""
 	p.Heading = "All feeds"
@@ -284,7 +286,7 @@ func (p *readingPage) addFolders(f wire.Folders, s readingState) {
 		p.Heading = s["tag"]
 	}
 	for _, feed := range f.Feeds {
-		p.Feeds = append(p.Feeds, choice{Label: cmp.Or(feed.Title, noTitle), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
+		p.Feeds = append(p.Feeds, choice{Label: cmp.Or(feed.Title, noTitle), Icon: icon(feed.ID), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
 	}
 	list := s.with("cursor", "", "open", "")
 	for _, show := range []choice{{Label: "Unread", Key: ""}, {Label: "All", Key: wire.ShowAll}, {Label: "Starred", Key: wire.ShowStarred}} {
@@ -363,6 +365,7 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 	if err != nil {
 		return nil, err
 	}
+	o.Feed.Icon = iconOf(r, o.listed.FeedID)
 	if purpose := r.Header.Get("Sec-Purpose"); o.Read || strings.HasPrefix(purpose, "prefetch") {
 		return o, nil
 	}
@@ -473,7 +476,7 @@ func (c readingPages) notAnnotated(w http.ResponseWriter, r *http.Request, statu
 // shell returns the reading page without data. It is rendered with the templates of the page, so that it looks alike.
 func (c readingPages) shell() offline.Shell {
 	main := readingPage{pager: pager{What: "items"}, Back: readPath, Shell: true}
-	main.addFolders(wire.Folders{}, readingState{})
+	main.addFolders(wire.Folders{}, readingState{}, nil)
 	html, err := rendered("reading", page{Title: "Read", Here: readPath, Wide: true, Scripts: readingScripts, Main: main})
 	if err != nil {
 		panic(err) // templates and data are part of the program

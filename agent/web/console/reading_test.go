@@ -103,6 +103,30 @@ func TestReading_CardsWithPictures(t *testing.T) {
 	})
 }
 
+// Without a cache the icon of a feed is a letter. Pages have none for readers who chose to see no pictures.
+func TestIcon_OfFeeds(t *testing.T) {
+	s := newReading(t)
+	w := serve(s, "GET", "/feeds/f/icon")
+	if w.StatusCode != 200 || w.Header.Get("Content-Type") != "image/svg+xml" || w.Header.Get("Content-Security-Policy") != picturePolicy || w.Header.Get("Cache-Control") != iconAge {
+		t.Errorf("got %d %v, want an icon", w.StatusCode, w.Header)
+	}
+	if text := body(t, w); !strings.Contains(text, ">F</text>") {
+		t.Errorf("got %s, want the letter F", text)
+	}
+	if w := serve(s, "GET", "/feeds/missing/icon"); w.StatusCode != 404 {
+		t.Errorf("a missing feed: got %d, want 404", w.StatusCode)
+	}
+	for _, path := range []string{"/read", "/read?open=i1", "/feeds"} {
+		for _, pictures := range []string{allPictures, noPictures} {
+			r := httptest.NewRequest("GET", path, nil)
+			r.AddCookie(&http.Cookie{Name: pictureCookie, Value: pictures})
+			if got, want := strings.Contains(body(t, s.answer(r)), `<img class="icon" src="/feeds/f/icon"`), pictures != noPictures; got != want {
+				t.Errorf("%s with pictures %q has icons: %v, want %v", path, pictures, got, want)
+			}
+		}
+	}
+}
+
 // A picture that can't be fetched is an error, and never something else of its publisher.
 func TestPicture_OfItemsOnly(t *testing.T) {
 	s := newReading(t)

@@ -32,7 +32,7 @@ func TestPeople_PasskeysNeedANameAndThisSite(t *testing.T) {
 	}
 }
 
-// Somebody who finds an open session can't add a passkey to a person with a password.
+// An open session alone does not suffice to add a passkey to a person with a password.
 func TestPeople_AddingAPasskeyNeedsThePassword(t *testing.T) {
 	t.Parallel()
 	w := withPeople(t)

@@ -35,6 +35,7 @@ type page struct {
 	generator string // software that generated it
 	feeds     []link // link tags to feeds
 	anchors   []link // for readers
+	icons     []icon
 }
 
 // maxAnchors is the maximum number of anchors checked.
@@ -94,6 +95,10 @@ func (p *page) readHeadTag(tag atom.Atom, a map[string]string) {
 	case tag == atom.Meta && strings.EqualFold(a["name"], "generator"):
 		p.generator = a["content"]
 	case tag != atom.Link || a["href"] == "":
+	case slices.Contains(rel, "icon") || slices.Contains(rel, "apple-touch-icon"):
+		if len(p.icons) < maxCandidates {
+			p.icons = append(p.icons, icon{href: a["href"], kind: a["type"], width: widthOf(rel, a["sizes"])})
+		}
 	case slices.Contains(rel, "canonical"):
 		p.canonical = a["href"]
 	case len(p.feeds) < maxCandidates && namesFeed(rel, a["type"], a["href"]):

@@ -40,7 +40,7 @@ export function store(name, value) {
 
 // Theme
 
-const looks = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
+const looks = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark", contrast: "Theme: high contrast" };
 
 const look = document.getElementById("look");
 
@@ -53,7 +53,7 @@ look?.addEventListener("click", () => {
   const next = names[(names.indexOf(document.documentElement.dataset.theme ?? "") + 1) % names.length];
   if (next) document.documentElement.dataset.theme = next;
   else delete document.documentElement.dataset.theme;
-  store("theme", next);
+  store("theme", next || "system");
   showLook();
 });
 
