@@ -192,7 +192,7 @@ type Suggestion struct {
 // An InterestSignal is what a client did with an item.
 type InterestSignal struct {
 	ID     string `json:"id" minLength:"1" maxLength:"64" doc:"ID of the item; one that does not exist is ignored."`
-	Signal string `json:"signal" enum:"opened,starred,more,skipped,hidden" doc:"skipped: listed above an opened item, and not opened; more and hidden: the client asks for more or less like it. A hidden item is marked as read."`
+	Signal string `json:"signal" enum:"opened,starred,more,skipped,hidden,read,left" doc:"read and left: an opened item was visible for as long as reading a part of it takes, or closed at once; skipped: listed above an opened item, and not opened; more and hidden: the client asks for more or less like it. A hidden item is marked as read."`
 }
 
 // An InterestSignalRequest reports a signal.

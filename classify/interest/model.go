@@ -18,12 +18,14 @@ const (
 	More           // "more of this"
 	Skipped        // listed above an opened item and not opened
 	Hidden         // "less of this"
+	Read           // visible for as long as reading a part of it takes
+	Left           // closed at once after it was opened
 
 	signalsEnd
 )
 
 // signalNames are the names of signals in requests and exports.
-var signalNames = [signalsEnd]string{Opened: "opened", Starred: "starred", More: "more", Skipped: "skipped", Hidden: "hidden"}
+var signalNames = [signalsEnd]string{Opened: "opened", Starred: "starred", More: "more", Skipped: "skipped", Hidden: "hidden", Read: "read", Left: "left"}
 
 // String returns the name of the signal.
 func (s Signal) String() string { return signalNames[s] }
@@ -35,8 +37,8 @@ func ParseSignal(name string) (Signal, bool) {
 }
 
 // signalWeights are what signals add to the counts of an item's features: positive to those for it, negative to those
-// against it.
-var signalWeights = [signalsEnd]float64{Opened: 1, Starred: 2, More: 3, Skipped: -0.3, Hidden: -3}
+// against it. An opened item that is left counts little.
+var signalWeights = [signalsEnd]float64{Opened: 1, Starred: 2, More: 3, Skipped: -0.3, Hidden: -3, Read: 1, Left: -0.7}
 
 const (
 	halfLife = 14 * 24 * time.Hour // after which a signal counts half

@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -132,6 +135,39 @@ func TestReading_OtherWindows(t *testing.T) {
 	}
 	for _, window := range []*tab{a, b} {
 		window.until("a star set by another program appears", `document.querySelector("#rows li").classList.contains("starred")`)
+	}
+}
+
+// An item that is left at once is a signal for suggestions, once they are switched on.
+func TestReading_DwellTime(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	turn := func(on bool) {
+		if _, err := client.Call(context.WithoutCancel(t.Context()), w.Client, wire.SwitchInterests, wire.SwitchInterestsRequest{Body: wire.InterestSwitch{On: on}}); err != nil {
+			t.Error(err)
+		}
+	}
+	turn(true)
+	defer turn(false)
+	b := open(t)
+	b.visit("/read?show=all")
+	b.types("j")
+	b.until("the first item is opened", openedTitle+` !== ""`)
+	id := evaluate[string](b, `document.querySelector("#pane article").dataset.id`)
+	b.types("j")
+	b.until("the second item is opened", `document.querySelector("#pane article").dataset.id !== `+quote(id))
+	left := wire.InterestSignal{ID: id, Signal: "left"}
+	for deadline := time.Now().Add(pageTimeout); ; time.Sleep(50 * time.Millisecond) {
+		learned, err := client.Call(t.Context(), w.Client, wire.ExportInterests, wire.None{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(learned.Signals, func(s wire.InterestSignalAt) bool { return s.InterestSignal == left }) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("got the signals %v, want that %s was left", learned.Signals, id)
+		}
 	}
 }
 

@@ -324,6 +324,12 @@ func (i *Interests) candidates(ctx context.Context, model *interest.Model) (ids 
 	return ids, candidates, nil
 }
 
+// On reports whether the client switched suggestions on; false if that is unknown at the moment.
+func (i *Interests) On(ctx context.Context) bool {
+	stored, err := storage.Interests(i.store).Read(ctx, access.From(ctx).ID)
+	return err == nil && stored.On
+}
+
 // Signal records what the client did with an item. A hidden item is marked as read. Unknown signals and items that do not
 // exist are ignored.
 func (i *Interests) Signal(ctx context.Context, in wire.InterestSignalRequest) (wire.None, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -304,5 +305,37 @@ func BenchmarkInterests(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Reading an opened item counts more than opening it, and leaving it at once takes most of that back.
+func TestSignal_DwellTime(t *testing.T) {
+	f := newFixture(t)
+	if f.Interests.On(f.ann) {
+		t.Error("suggestions are on before they are switched on")
+	}
+	f.turn(t, true)
+	if !f.Interests.On(f.ann) {
+		t.Error("suggestions are off after they were switched on")
+	}
+	liked := func(topic string) float64 {
+		for _, feature := range f.export(t).Features {
+			if feature.Kind == "topic" && feature.Name == topic {
+				return feature.Liked - feature.Other
+			}
+		}
+		return 0
+	}
+	for _, s := range []struct {
+		id, signal, topic string
+		want              float64
+	}{
+		{"k00", "opened", "kubernetes", 1}, {"k00", "read", "kubernetes", 2}, {"k00", "read", "kubernetes", 2},
+		{"m00", "opened", "football", 1}, {"m00", "left", "football", 0.3},
+	} {
+		f.signal(t, s.id, s.signal)
+		if got := liked(s.topic); math.Abs(got-s.want) > 0.01 {
+			t.Errorf("after %s of %s: %s has %.2f, want %.2f", s.signal, s.id, s.topic, got, s.want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,8 +160,12 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 	if main.Open != nil {
 		title = main.Open.Title
 	}
+	scripts := readingScripts
+	if part == "" && c.Interests.On(r.Context()) {
+		scripts = append(slices.Clone(scripts), "dwell.js")
+	}
 	c.render(w, r, http.StatusOK, "reading", page{
-		Title: title, Here: readPath, Wide: true, Scripts: readingScripts, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
+		Title: title, Here: readPath, Wide: true, Scripts: scripts, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
 	})
 }
 

@@ -54,6 +54,7 @@ async function open(row, focus = true) {
   history.replaceState(null, "", link.href);
   reader.classList.add("opened");
   showPictures(pane);
+  pane.dispatchEvent(new Event("itemchange"));
   pane.scrollTop = 0;
   if (focus) pane.focus({ preventScroll: true });
   if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
@@ -64,6 +65,7 @@ async function open(row, focus = true) {
 function close() {
   const id = opened()?.dataset.id;
   reader.classList.remove("opened");
+  pane.dispatchEvent(new Event("itemchange"));
   const address = new URL(location.href);
   address.searchParams.delete("open");
   history.replaceState(null, "", address);
