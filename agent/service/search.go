@@ -125,6 +125,8 @@ func (s *Search) resolved(ctx context.Context, n query.Node) (query.Node, error)
 		switch {
 		case n.Field == query.Feed:
 			return s.named(ctx, n)
+		case n.Field == query.Label, n.Field == query.Flag && n.Value == labelled:
+			return s.labelled(ctx, n)
 		case n.Field == query.Flag && slices.Contains(query.Marks, n.Value):
 			return s.marked(ctx, n)
 		}
@@ -141,9 +143,27 @@ func (s *Search) marked(ctx context.Context, mark query.FieldEquals) (query.Node
 	if err != nil {
 		return nil, err
 	}
-	set := query.ItemSet{Mark: mark.Value, IDs: ids}
+	set := query.ItemSet{Of: mark, IDs: ids}
 	if mark.Value == wire.ShowStarred {
 		return query.Or{mark, set}, nil
+	}
+	return set, nil
+}
+
+// labelled is the mark of items that have labels of the client.
+const labelled = "labelled"
+
+// labelled returns the condition that items have a label of the client, in any case of letters, or any label.
+func (s *Search) labelled(ctx context.Context, is query.FieldEquals) (query.Node, error) {
+	byItem, err := s.lists.LabelsByItem(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set := query.ItemSet{Of: is}
+	for _, id := range slices.Sorted(maps.Keys(byItem)) {
+		if is.Field == query.Flag || slices.ContainsFunc(byItem[id], func(label string) bool { return strings.EqualFold(label, is.Value) }) {
+			set.IDs = append(set.IDs, id)
+		}
 	}
 	return set, nil
 }

@@ -28,6 +28,7 @@ var fields = []fieldInfo{
 	{"host", "site domain url", ""},
 	{"story", "", beforeRules + "remove it"},
 	{"is", "", beforeRules + "remove it"},
+	{"label", "labels", "belongs to a client; remove it"},
 	{"after", "since", ""},
 	{"before", "until", ""},
 	{"age", "", "changes with time, and scopes must not; use a day, such as after:2026-03-01"},
@@ -45,7 +46,7 @@ var fieldNames = func() (names []string) {
 var Flags = []string{"adult", "affiliate", "duplicate", "muted", "spam", "sponsored", "starred"}
 
 // Marks are the values of [Flag] that a client gives to items; rules give stars too.
-var Marks = []string{"starred", "unread"}
+var Marks = []string{"labelled", "starred", "unread"}
 
 // flagsAndMarks are all values of [Flag].
 var flagsAndMarks = slices.Compact(slices.Sorted(slices.Values(slices.Concat(Flags, Marks))))

@@ -72,7 +72,7 @@ func (n TimeRange) String() string {
 }
 
 // String implements [Node].
-func (n ItemSet) String() string { return FieldEquals{Flag, n.Mark}.String() }
+func (n ItemSet) String() string { return n.Of.String() }
 
 // stamp formats a time as briefly as possible.
 func stamp(t time.Time) string {

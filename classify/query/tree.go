@@ -46,10 +46,11 @@ type FieldEquals struct {
 	Value string
 }
 
-// ItemSet matches the items with these IDs. A mark of a client, as in "is:unread", is replaced by one before a search.
+// ItemSet matches the items with these IDs. What belongs to a client, as "is:unread" and "label:later", is replaced by one
+// before a search.
 type ItemSet struct {
-	Mark string // one of [Marks]; queries with different IDs print the same, so that the cursors of one are those of the other
-	IDs  []string
+	Of  FieldEquals // the replaced condition; queries with different IDs print the same, so that the cursors of one are those of the other
+	IDs []string
 }
 
 // A Field of an item has values that are not words.
@@ -63,6 +64,7 @@ const (
 	Host     Field = "host"  // of the item's URL, without "www."; includes subdomains
 	Story    Field = "story" // ID of the story
 	Flag     Field = "is"    // "duplicate", "spam", one of the item's flags, or one of [Marks]
+	Label    Field = "label" // given to items by the client, see [ItemSet]
 )
 
 // TimeRange matches if the item was published at or after From and before Until. A zero time is no bound.

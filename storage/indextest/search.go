@@ -160,7 +160,9 @@ func mutedOnRequest(t *testing.T, x storage.Index) {
 // A set may change between two pages: a client opens items, which are then read.
 func itemSets(t *testing.T, x storage.Index) {
 	put(t, x, item("a", "word", ""), item("b", "word", ""), item("c", "other", ""), item("d", "word other", ""))
-	set := func(ids ...string) query.ItemSet { return query.ItemSet{Mark: "unread", IDs: ids} }
+	set := func(ids ...string) query.ItemSet {
+		return query.ItemSet{Of: query.FieldEquals{Field: query.Flag, Value: "unread"}, IDs: ids}
+	}
 	for _, words := range []string{"", "word"} {
 		wantFound(t, x, storage.Query{Where: all(wordsOf(words), set("a", "missing", "d"))}, "a", "d")
 		wantFound(t, x, storage.Query{Where: all(wordsOf(words), set("b"))}, "b")

@@ -77,6 +77,17 @@ func TestSearch_ByMarks(t *testing.T) {
 	mark(fmt.Sprintf(`{"ids":[%q],"starred":true}`, two))
 	want("gadget is:unread", "Gadget three", "Gadget two")
 	want("gadget -is:unread", "Gadget one")
+	want("gadget is:labelled")
+	for id, label := range map[string]string{one: "later", two: "for work"} {
+		if a := w.request(t, "PATCH", "/api/items/"+id+"/annotation", `{"labels":["`+label+`"]}`); a.StatusCode != 200 {
+			t.Fatalf("got %d %s", a.StatusCode, a.body)
+		}
+	}
+	want("gadget is:labelled", "Gadget one", "Gadget two")
+	want("gadget label:Later", "Gadget one")
+	want(`label:"for work" OR label:later`, "Gadget one", "Gadget two")
+	want("gadget -label:later", "Gadget three", "Gadget two")
+	want("label:missing")
 	want("gadget is:starred", "Gadget three", "Gadget two")
 	want("gadget (is:starred OR one)", "Gadget one", "Gadget three", "Gadget two")
 	if a := w.request(t, "GET", "/api/search?q="+url.QueryEscape("is:seen"), ""); a.StatusCode != 400 || !strings.Contains(a.body, "starred, unread") {
