@@ -101,6 +101,9 @@ func (c *addCommand) discover(ctx context.Context, p *program, api *client.Clien
 		case found.Kind == wire.KindUnreachable:
 			p.notice("%s cannot be fetched (%s); added anyway, to be polled later", url, found.Problem)
 			urls = append(urls, url)
+		case found.Kind == wire.KindList:
+			p.notice("%s is a list of %d feeds; download it and import it with: agent import FILE", url, found.Listed)
+			err = errReported
 		case len(found.Feeds) == 0:
 			p.notice("%s: %s; use --as-is to add the URL anyway", url, found.Problem)
 			err = errReported

@@ -1,12 +1,16 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"feedmesh/agent/opml"
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/parse/discover"
 	"feedmesh/agent/role/parse/feed"
@@ -18,13 +22,14 @@ import (
 const (
 	MaxProbes       = 8                // candidates fetched
 	maxProbeBytes   = 16 << 20         // bytes of each document
+	maxOffered      = 50               // feeds of a list
 	discoverTimeout = 25 * time.Second // timeout of the whole discovery
 )
 
 // Discovery finds feeds.
 type Discovery struct{ *core }
 
-// Find fetches an address and returns it as a feed, or the feeds of the page there. Only errors of the store
+// Find fetches an address and returns it as a feed, or the feeds of the page or the list there. Only errors of the store
 // are returned as an error.
 func (d *Discovery) Find(ctx context.Context, in wire.DiscoverRequest) (wire.Discovery, error) {
 	address := in.Body.URL
@@ -43,6 +48,8 @@ func (d *Discovery) Find(ctx context.Context, in wire.DiscoverRequest) (wire.Dis
 	case errors.As(err, &unread) && isDamaged(unread):
 		first.Problem = err.Error()
 		found.Kind, found.Feeds = wire.KindFeed, []wire.Candidate{first}
+	case errors.As(err, &unread) && isList(page.body):
+		listed(&found, page.body, in.Body.Words)
 	case errors.As(err, &unread):
 		found.Feeds = d.probePage(ctx, page)
 		if len(found.Feeds) == 0 {
@@ -61,6 +68,35 @@ func (d *Discovery) Find(ctx context.Context, in wire.DiscoverRequest) (wire.Dis
 		c.Stored = err == nil
 	}
 	return found, nil
+}
+
+// isList reports whether a document that is no feed is a list in the format OPML.
+func isList(document []byte) bool {
+	return bytes.Contains(bytes.ToLower(document[:min(len(document), 1024)]), []byte("<opml"))
+}
+
+// listed adds the feeds of a list that contain all words.
+func listed(found *wire.Discovery, document []byte, words string) {
+	found.Kind = wire.KindList
+	feeds, err := opml.Read(bytes.NewReader(document))
+	if err != nil {
+		found.Problem = err.Error()
+		return
+	}
+	found.Listed = int64(len(feeds))
+	wanted, seen := strings.Fields(strings.ToLower(words)), map[string]bool{}
+	for _, f := range feeds {
+		text := strings.ToLower(strings.Join(append([]string{f.Title, f.URL, f.Site}, f.Tags...), " "))
+		lacks := func(word string) bool { return !strings.Contains(text, word) }
+		address, err := storage.CanonicalURL(f.URL)
+		if err != nil || seen[address] || slices.ContainsFunc(wanted, lacks) {
+			continue
+		}
+		seen[address] = true
+		if found.Matches++; found.Matches <= maxOffered {
+			found.Feeds = append(found.Feeds, wire.Candidate{URL: address, Title: f.Title})
+		}
+	}
 }
 
 // isDamaged reports whether an unreadable document is nevertheless a feed.

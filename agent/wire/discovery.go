@@ -10,6 +10,7 @@ import (
 const (
 	KindFeed        = "feed"
 	KindPage        = "page"        // searched for feeds
+	KindList        = "list"        // of feeds, in the format OPML
 	KindUnreachable = "unreachable" // see Problem
 )
 
@@ -20,14 +21,17 @@ type DiscoverRequest struct {
 
 // A DiscoveredAddress is an address to search for feeds.
 type DiscoveredAddress struct {
-	URL string `json:"url" minLength:"1" maxLength:"4096"`
+	URL   string `json:"url" minLength:"1" maxLength:"4096"`
+	Words string `json:"words,omitempty" maxLength:"256" doc:"If the address is that of a list in the format OPML: only its feeds whose title, address, site or folders contain all these words."`
 }
 
 // A Discovery is the result of the search for feeds at an address.
 type Discovery struct {
 	URL     string      `json:"url"`
-	Kind    string      `json:"kind" enum:"feed,page,unreachable"`
-	Feeds   []Candidate `json:"feeds" doc:"The feed itself, or those of the page, likeliest first."`
+	Kind    string      `json:"kind" enum:"feed,page,list,unreachable"`
+	Feeds   []Candidate `json:"feeds" doc:"The feed itself, those of the page, likeliest first, or the first 50 of the list that match; those of a list are not fetched."`
+	Listed  int64       `json:"listed,omitempty" doc:"Number of feeds of the list."`
+	Matches int64       `json:"matches,omitempty" doc:"Number of those that match."`
 	Problem string      `json:"problem,omitempty" doc:"Why no feed was found."`
 }
 
@@ -45,5 +49,5 @@ type Candidate struct {
 
 // DiscoverFeeds searches an address for feeds.
 var DiscoverFeeds = Operation[DiscoverRequest, Discovery]{ID: "discover-feeds", Method: "POST", Path: "/api/feeds/discover", Tag: "feeds", Scope: access.Write,
-	Summary:     "Find the feeds at an address: a feed, or a web page",
+	Summary:     "Find the feeds at an address: a feed, a web page, or a list in the format OPML",
 	Description: "Fetches the address and at most eight candidates, and adds nothing.", Errors: []int{400, 422, 503}}

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,6 +44,23 @@ func TestFoundPage_OffersFeeds(t *testing.T) {
 	}
 	if text := words(parse(t, body(t, send(source, "/feeds/find", "a.example")))); !strings.Contains(text, "No feed was found https://a.example/ no such host Add anyway") {
 		t.Errorf("where nothing answers the page says %q", text)
+	}
+}
+
+func TestFoundPage_SearchesLists(t *testing.T) {
+	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<opml version="2.0"><body><outline text="A <b>" xmlUrl="https://a.example/feed"/><outline text="Other" xmlUrl="https://b.example/feed"/></body></opml>`)
+	}))
+	defer list.Close()
+	s := newSite(t)
+	for typed, want := range map[string]string{
+		"":       "2 feeds in this list",
+		"other":  "1 feed matches. Other",
+		"absent": "No feed matches.",
+	} {
+		if text := words(parse(t, body(t, submit(s, "/feeds/find", url.Values{"url": {list.URL}, "words": {typed}}.Encode())))); !strings.Contains(text, want) {
+			t.Errorf("words %q: the page lacks %q: %s", typed, want, text)
+		}
 	}
 }
 

@@ -242,6 +242,7 @@ type foundPage struct {
 	Anyway  bool   // the URL may be added although no feed was found
 	AddPath string // action of the forms
 	Moves   string // title of the feed that the forms move; empty: they add a feed
+	Words   string // that feeds of a list must contain
 }
 
 type candidate struct {
@@ -258,7 +259,7 @@ func (c feedPages) find(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 		return
 	}
-	c.showFound(w, r, address, foundPage{AddPath: feedsPath})
+	c.showFound(w, r, address, foundPage{AddPath: feedsPath, Words: formValue(w, r, "words")})
 }
 
 // findAddresses finds addresses to which a feed may have moved: those of the feeds of its site.
@@ -294,14 +295,14 @@ func (c feedPages) moveFeed(w http.ResponseWriter, r *http.Request) {
 
 // showFound shows the feeds that are found at an address.
 func (c feedPages) showFound(w http.ResponseWriter, r *http.Request, address string, main foundPage) {
-	found, err := c.Discovery.Find(r.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address}})
+	found, err := c.Discovery.Find(r.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address, Words: main.Words}})
 	if err != nil {
 		c.showUnavailable(w, r, err, "The store")
 		return
 	}
 	main.Discovery, main.Number = found, int64(len(found.Feeds))
 	_, invalid := storage.CanonicalURL(found.URL)
-	main.Anyway = len(found.Feeds) == 0 && invalid == nil && main.Moves == ""
+	main.Anyway = len(found.Feeds) == 0 && found.Kind != wire.KindList && invalid == nil && main.Moves == ""
 	now := c.Now()
 	for _, f := range found.Feeds {
 		offer := candidate{Candidate: f, URL: f.URL, Newest: newTimestamp(f.Newest, now)}

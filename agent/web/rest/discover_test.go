@@ -121,6 +121,46 @@ func TestDiscover_TriesWellKnownPaths(t *testing.T) {
 	}
 }
 
+func TestDiscover_SearchesLists(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t)
+	list := strings.Builder{}
+	list.WriteString(`<?xml version="1.0"?><opml version="2.0"><body><outline text="Databases"><outline text="Planet Postgres" xmlUrl="https://pg.example/feed" htmlUrl="https://pg.example/"/><outline text="Again" xmlUrl="https://PG.example/feed"/></outline>`)
+	for n := range 70 {
+		fmt.Fprintf(&list, `<outline text="Blog %d" xmlUrl="https://b%d.example/rss"/>`, n, n)
+	}
+	list.WriteString(`</body></opml>`)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/damaged" {
+			fmt.Fprint(w, `<opml version="2.0"><body></body></opml>`)
+			return
+		}
+		fmt.Fprint(w, list.String())
+	}))
+	defer s.Close()
+	find := func(path, words string) wire.Discovery {
+		t.Helper()
+		d, err := w.server.Discovery.Find(t.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: s.URL + path, Words: words}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if got := find("/", ""); got.Kind != wire.KindList || got.Listed != 72 || got.Matches != 71 || len(got.Feeds) != 50 {
+		t.Errorf("got %s with %d feeds, %d match, %d returned; want a list of 72, 71 without the repeated one, 50 returned", got.Kind, got.Listed, got.Matches, len(got.Feeds))
+	}
+	got := find("/", " databases POSTGRES ")
+	if len(got.Feeds) != 1 || got.Feeds[0].URL != "https://pg.example/feed" || got.Feeds[0].Title != "Planet Postgres" || got.Feeds[0].FeedID == "" || got.Feeds[0].Stored {
+		t.Errorf("got %+v, want one feed", got)
+	}
+	if got := find("/", "postgres blog"); got.Kind != wire.KindList || got.Matches != 0 || len(got.Feeds) != 0 {
+		t.Errorf("got %+v, want no match", got)
+	}
+	if got := find("/damaged", ""); got.Kind != wire.KindList || !strings.Contains(got.Problem, "no feed URLs") {
+		t.Errorf("got %+v, want the reason", got)
+	}
+}
+
 func TestDiscover_ReportsReason(t *testing.T) {
 	t.Parallel()
 	w, s := newTestbed(t), aSite(t)
