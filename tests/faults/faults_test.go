@@ -384,10 +384,19 @@ func (m *mesh) agree(e *end) {
 	if e.twice, err = m.ledger.twice(m.ctx); err != nil || e.twice > 0 {
 		e.miss("%d rows are of entries stored already (%v)", e.twice, err)
 	}
+	// A rebuild of the index takes longer the more items there are: it may go on, but not stand still.
+	left := -1
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(2 * time.Second) {
 		e.missing, e.surplus, err = m.ledger.difference(m.ctx, m.meili.URL(), m.meili.Key())
-		if err == nil && e.missing == 0 && e.surplus == 0 {
+		if err != nil {
+			continue
+		}
+		if e.missing == 0 && e.surplus == 0 {
 			break
+		}
+		if now := e.missing + e.surplus; left < 0 || now < left {
+			left, began = now, time.Now()
+			m.logf("%d items are not in the index yet, %d are not in the store", e.missing, e.surplus)
 		}
 	}
 	if err != nil || e.missing > 0 || e.surplus > 0 {

@@ -4,7 +4,9 @@ package faults
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"syscall"
 	"time"
@@ -71,6 +73,7 @@ func (m *mesh) awaitFound(r *run) {
 	r.miss("stored items are not searchable after %v", r.back)
 }
 
+// deleteIndex deletes the index of Meilisearch, and waits until it is gone.
 func (m *mesh) deleteIndex() error {
 	request, err := http.NewRequestWithContext(m.ctx, http.MethodDelete, m.meili.URL()+"/indexes/items", nil)
 	if err != nil {
@@ -84,6 +87,34 @@ func (m *mesh) deleteIndex() error {
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
 		return errors.New("delete the index: " + response.Status)
+	}
+	var task struct {
+		UID int64 `json:"taskUid"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&task); err != nil {
+		return fmt.Errorf("delete the index: %w", err)
+	}
+	return eventually(time.Minute, func() error { return m.taskSucceeded(task.UID) })
+}
+
+// taskSucceeded returns an error unless a task of Meilisearch succeeded.
+func (m *mesh) taskSucceeded(uid int64) error {
+	request, err := http.NewRequestWithContext(m.ctx, http.MethodGet, fmt.Sprint(m.meili.URL(), "/tasks/", uid), nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+m.meili.Key())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var task struct{ Status string }
+	if err := json.NewDecoder(response.Body).Decode(&task); err != nil {
+		return err
+	}
+	if task.Status != "succeeded" {
+		return fmt.Errorf("task %d of Meilisearch is %q", uid, task.Status)
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ type reconciler struct {
 
 	next      time.Time // time of the next comparison; zero at the start
 	refilled  time.Time // time at which the index was last found lost
-	differed  bool      // whether the counts differed with an empty queue at the last check
+	differed  bool      // whether the counts differed by more than what waits at the last check
 	explained int64     // difference of the counts without anything to repair, for example rejected items
+	failed    string    // reason of the last comparison if it ended with an error: the next check repeats it
 }
 
 func newReconciler(env *work.Env) *reconciler {
@@ -99,10 +100,12 @@ func (r *reconciler) check(ctx context.Context) error {
 	if reason == "" || waiting > maxQueued {
 		return nil
 	}
+	r.failed = reason
 	found, err := r.compare(ctx, now, reason, minAge(reason, waiting))
 	if err != nil {
 		return err
 	}
+	r.failed = ""
 	switch reason {
 	case mostMissing:
 		r.refilled = r.clock.Now()
@@ -120,7 +123,7 @@ func (r *reconciler) check(ctx context.Context) error {
 const (
 	mostMissing  = "most items are missing"
 	atStart      = "the counts differ at the start"
-	countsDiffer = "the counts go on differing though nothing waits"
+	countsDiffer = "the counts go on differing by more than what waits"
 	periodic     = "it is time"
 )
 
@@ -131,12 +134,15 @@ func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64
 		r.next = now.Add(firstCompare)
 	}
 	before := r.differed
-	r.differed = stored != indexed && waiting == 0
+	difference := max(stored-indexed, indexed-stored)
+	r.differed = difference > int64(waiting*reconcile.MaxIDs)
 	switch {
 	case 2*indexed < stored && now.Sub(r.refilled) >= refillEvery:
 		return mostMissing
 	case start && indexed != stored:
 		return atStart
+	case r.failed != "":
+		return r.failed
 	case before && r.differed && stored-indexed != r.explained:
 		return countsDiffer
 	case !now.Before(r.next):
@@ -150,7 +156,7 @@ func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64
 // progress.
 func minAge(reason string, waiting uint64) time.Duration {
 	switch {
-	case reason == periodic, reason == atStart && waiting > 0:
+	case reason == periodic, reason != mostMissing && waiting > 0:
 		return indexDelay
 	case reason == countsDiffer:
 		return checkEvery

@@ -71,12 +71,41 @@ func TestReconciler_LastingDifference(t *testing.T) {
 		{110, 111, 0, 0, countsDiffer},
 		{110, 110, 0, 0, ""},
 		{110, 109, 0, 0, ""},
+		{5000, 4000, 9, 0, countsDiffer}, // more than what waits
+		{5000, 4000, 10, 0, ""},
 	} {
 		r.explained = glance.explained
 		if got := r.reason(worktest.Noon, glance.stored, glance.indexed, glance.waiting); got != glance.want {
 			t.Errorf("check %d: got %q, want %q", i, got, glance.want)
 		}
 	}
+}
+
+// A comparison that ends with an error, as in a restart of the store, is repeated by the next check, also while the index
+// has most items again.
+func TestReconciler_RepeatsFailedComparisons(t *testing.T) {
+	w := newIndexFixture(t, 30)
+	w.wantDifferences("at the start, when all is well")
+	if err := w.index.Delete(t.Context(), w.ids[:20]...); err != nil {
+		t.Fatal(err)
+	}
+	store := w.reconciler.store
+	w.reconciler.store = failingDays{store}
+	if err := w.check(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
+		t.Fatalf("got %v, want the error of the store", err)
+	}
+	w.indexStored(w.ids[:10]...) // the part that was repaired
+	w.reconciler.store = store
+	w.wantDifferences("at the next check", w.ids[10:20]...)
+	w.indexStored(w.ids...)
+	w.wantDifferences("afterwards")
+}
+
+// A failingDays is a store that can't list the numbers of items by day.
+type failingDays struct{ storage.Store }
+
+func (failingDays) Days(context.Context) (map[time.Time]int64, error) {
+	return nil, storage.ErrUnavailable
 }
 
 func TestSuspects_CoverAllDaysDaily(t *testing.T) {
