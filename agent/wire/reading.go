@@ -222,10 +222,12 @@ type InterestFeature struct {
 	Other float64 `json:"other" doc:"Number of items that were skipped or hidden, weighted likewise."`
 }
 
-// An InterestDay is the number of items that were opened on a day.
+// An InterestDay has the numbers of items that were opened on a day.
 type InterestDay struct {
 	Day    string `json:"day" format:"date"`
 	Opened int    `json:"opened"`
+	Good   int    `json:"good,omitempty" doc:"Those with a positive sentiment."`
+	Bad    int    `json:"bad,omitempty" doc:"Those with a negative sentiment."`
 }
 
 // An InterestSignalAt is a signal that was learned from.

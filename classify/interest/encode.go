@@ -26,7 +26,7 @@ const version = 1
 // Encode returns the model in a form for [Decode], the same for equal models.
 //
 // After the version: time of the counts, their two sums, then the number of features, each with key, two counts and name;
-// the number of signals, each with ID, signal and time; the number of days, each with day and count. Times are varints of
+// the number of signals, each with ID, signal and time; the number of days, each with day and three counts. Times are varints of
 // seconds since 1970, days of such days; counts are little-endian float32; texts have their length before them.
 func (m *Model) Encode() []byte {
 	b := append(make([]byte, 0, 64+len(m.counts)*30+len(m.signals)*40), version)
@@ -45,7 +45,9 @@ func (m *Model) Encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(m.days)))
 	for _, d := range m.days {
 		b = binary.AppendVarint(b, d.Day.Unix()/secondsOfDay)
-		b = binary.AppendUvarint(b, uint64(d.Opened))
+		for _, n := range []int{d.Opened, d.Good, d.Bad} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
 	}
 	return b
 }
@@ -100,7 +102,7 @@ func (r *reader) model() *Model {
 		m.signals = append(m.signals, e)
 	}
 	for range r.number(maxDays) {
-		m.days = append(m.days, Day{r.time(secondsOfDay), r.number(math.MaxInt32)})
+		m.days = append(m.days, Day{r.time(secondsOfDay), r.number(math.MaxInt32), r.number(math.MaxInt32), r.number(math.MaxInt32)})
 	}
 	return m
 }

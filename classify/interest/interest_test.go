@@ -93,6 +93,13 @@ func TestModel_RepeatedSignalsCountOnce(t *testing.T) {
 	if days := m.Days(); len(days) != 1 || days[0].Opened != 1 {
 		t.Errorf("got days %v, want one opened item", days)
 	}
+	for _, sentiment := range []float64{0.8, -0.8, 0.01} {
+		m.CountSentiment(sentiment, noon.Add(3*time.Hour))
+	}
+	m.CountSentiment(0.8, noon.AddDate(0, 0, 1)) // a day without opened items
+	if days := m.Days(); len(days) != 1 || days[0].Good != 1 || days[0].Bad != 1 {
+		t.Errorf("got days %v, want one with an item of each sentiment", days)
+	}
 	if m.Learn(strings.Repeat("x", 100), nil, interest.Opened, noon) {
 		t.Error("a signal on an ID that is too long was learned")
 	}
@@ -130,6 +137,7 @@ func someModel() *interest.Model {
 			topic, signal = "football", interest.Skipped
 		}
 		m.Learn(fmt.Sprint(n), item(n, topic), signal, noon.Add(time.Duration(n)*time.Hour))
+		m.CountSentiment(float64(n%3-1), noon.Add(time.Duration(n)*time.Hour))
 	}
 	return m
 }

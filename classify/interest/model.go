@@ -72,10 +72,11 @@ type Entry struct {
 	At     time.Time // in seconds
 }
 
-// A Day is the number of items that were opened on a day.
+// A Day has the numbers of items that were opened on a day.
 type Day struct {
-	Day    time.Time // midnight UTC
-	Opened int
+	Day       time.Time // midnight UTC
+	Opened    int
+	Good, Bad int // those of Opened with a positive and a negative sentiment
 }
 
 // A Learned is a feature with its decayed counts of items.
@@ -167,6 +168,23 @@ func (m *Model) addDay(at time.Time) {
 	m.days[n].Opened++
 	if len(m.days) > maxDays {
 		m.days = slices.Delete(m.days, 0, len(m.days)-maxDays)
+	}
+}
+
+// minSentiment is the amount from which a sentiment counts as positive or negative, as usual for VADER.
+const minSentiment = 0.05
+
+// CountSentiment counts the sentiment of an item that was opened, after its signal was learned.
+func (m *Model) CountSentiment(sentiment float64, at time.Time) {
+	day := at.UTC().Truncate(24 * time.Hour)
+	for n := range m.days {
+		switch d := &m.days[n]; {
+		case !d.Day.Equal(day):
+		case sentiment >= minSentiment:
+			d.Good++
+		case sentiment <= -minSentiment:
+			d.Bad++
+		}
 	}
 }
 

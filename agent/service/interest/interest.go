@@ -196,6 +196,10 @@ func (i *Interests) learn(ctx context.Context, client string, batch []signal) er
 	if err != nil {
 		return err
 	}
+	sentiments := make(map[string]float64, len(items))
+	for _, item := range items {
+		sentiments[item.ID] = item.Sentiment
+	}
 	return records.Change(ctx, client, func(stored *storage.Interest) (*storage.Interest, error) {
 		if stored == nil || !stored.On {
 			return stored, nil
@@ -206,8 +210,12 @@ func (i *Interests) learn(ctx context.Context, client string, batch []signal) er
 		}
 		changed := false
 		for _, s := range batch {
-			if f, exists := features[s.item]; exists {
-				changed = model.Learn(s.item, f, s.kind, s.at) || changed
+			f, exists := features[s.item]
+			if !exists || !model.Learn(s.item, f, s.kind, s.at) {
+				continue
+			}
+			if changed = true; s.kind == interest.Opened {
+				model.CountSentiment(sentiments[s.item], s.at)
 			}
 		}
 		if changed {
@@ -397,7 +405,7 @@ func (i *Interests) Export(ctx context.Context, _ wire.None) (wire.Interests, er
 		out.Features = append(out.Features, wire.InterestFeature{Kind: f.Kind.String(), Name: f.Name, Liked: rounded(f.Liked), Other: rounded(f.Other)})
 	}
 	for _, d := range model.Days() {
-		out.Days = append(out.Days, wire.InterestDay{Day: d.Day.Format(time.DateOnly), Opened: d.Opened})
+		out.Days = append(out.Days, wire.InterestDay{Day: d.Day.Format(time.DateOnly), Opened: d.Opened, Good: d.Good, Bad: d.Bad})
 	}
 	for _, s := range model.Signals() {
 		out.Signals = append(out.Signals, wire.InterestSignalAt{InterestSignal: wire.InterestSignal{ID: s.Item, Signal: s.Signal.String()}, At: s.At})

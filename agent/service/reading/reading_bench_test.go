@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -17,12 +18,19 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
-// BenchmarkLists reads the lists and folders of 100 clients, each with marks of its own, over 50,000 feeds with 200,000
-// items of the last month. A client has read all items but the 5,000 newest, and 100 of those. "after a mark" counts
-// without the cache.
+// BenchmarkLists reads the lists and folders of 100 clients, and of 10,000, each with marks of its own, over 50,000 feeds
+// with 200,000 items of the last month. A client has read all items but the 5,000 newest, and 100 of those. "after a mark"
+// counts without the cache.
 func BenchmarkLists(b *testing.B) {
-	const feeds, items, clients, unread = 50_000, 200_000, 100, 5_000
-	store, err := sqlite.Open(b.Context(), b.TempDir()+"/store.db")
+	for _, clients := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(clients, " clients"), func(b *testing.B) { benchmarkLists(b, clients) })
+	}
+}
+
+func benchmarkLists(b *testing.B, clients int) {
+	const feeds, items, unread = 50_000, 200_000, 5_000
+	file := b.TempDir() + "/store.db"
+	store, err := sqlite.Open(b.Context(), file)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -59,22 +67,29 @@ func BenchmarkLists(b *testing.B) {
 	}
 	now := noon
 	lists := reading.New(store, servicetest.New(b, time.Now).Mesh, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	before := sizeOf(b, file)
 	as := make([]context.Context, clients)
+	var marks errgroup.Group
+	marks.SetLimit(100)
 	for n := range as {
 		as[n] = access.With(b.Context(), access.Client{ID: fmt.Sprint("client", n)})
-		if err := lists.MarkStream(as[n], storage.Stream{}, seen(unread)); err != nil {
-			b.Fatal(err)
-		}
-		var read []string
-		for k := range 100 {
-			i := n + k*17
-			read = append(read, storage.ItemID(ids[i%feeds], fmt.Sprint(i)))
-		}
-		yes := true
-		if err := lists.Mark(as[n], storage.MarkChange{Read: &yes}, read...); err != nil {
-			b.Fatal(err)
-		}
+		marks.Go(func() error {
+			if err := lists.MarkStream(as[n], storage.Stream{}, seen(unread)); err != nil {
+				return err
+			}
+			var read []string
+			for k := range 100 {
+				i := n%1000 + k*17
+				read = append(read, storage.ItemID(ids[i%feeds], fmt.Sprint(i)))
+			}
+			yes := true
+			return lists.Mark(as[n], storage.MarkChange{Read: &yes}, read...)
+		})
 	}
+	if err := marks.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("%d clients with 100 marks each take %.1f KB of the store each", clients, (sizeOf(b, file)-before)/float64(clients)/1e3)
 	each := func(name string, do func(ctx context.Context) error) {
 		b.Run(name, func(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
@@ -123,4 +138,16 @@ func BenchmarkLists(b *testing.B) {
 		yes := true
 		return lists.Mark(ctx, storage.MarkChange{Read: &yes}, storage.ItemID(ids[1], "1"))
 	})
+}
+
+// sizeOf returns the size of the file of a store with its log, in bytes.
+func sizeOf(b *testing.B, file string) float64 {
+	b.Helper()
+	size := 0.0
+	for _, name := range []string{file, file + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			size += float64(info.Size())
+		}
+	}
+	return size
 }

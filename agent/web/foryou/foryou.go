@@ -159,17 +159,17 @@ func (p *pages) export(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// byDay returns a chart of the items opened on each day, and their number.
+// byDay returns a chart of the items opened on each day, by their sentiment, and their number.
 func byDay(days []wire.InterestDay) (svg template.HTML, opened int64) {
 	columns := make([]chart.Column, len(days))
 	for n, d := range days {
-		columns[n] = chart.Column{Label: d.Day[len("2006-"):], Values: []int64{int64(d.Opened)}}
+		columns[n] = chart.Column{Label: d.Day[len("2006-"):], Values: []int64{int64(d.Bad), int64(max(d.Opened-d.Good-d.Bad, 0)), int64(d.Good)}}
 		opened += int64(d.Opened)
 	}
 	if opened == 0 {
 		return "", 0
 	}
-	return chart.Columns("Items opened on each day", []string{"items"}, columns), opened
+	return chart.Columns("Items opened on each day, by sentiment", []string{"negative", "neutral", "positive"}, columns), opened
 }
 
 // charts returns the categories and the feeds that were opened most, and the topics.
