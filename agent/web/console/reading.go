@@ -3,11 +3,14 @@ package console
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,6 +75,7 @@ type readingPage struct {
 	Labels   []choice // of items
 	Feeds    []choice
 	Rows     []readingRow
+	Version  string // of Rows, their marks included
 	Empty    string // why there are no rows
 	Open     *openItem
 	Stream   wire.ReadStream // what "mark all as read" marks
@@ -154,6 +158,10 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 			return
 		}
 	}
+	if part == rowsPart && main.Version != "" && r.Header.Get(versionHeader) == main.Version {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	w.Header().Set("Content-Security-Policy", readingPolicy)
 	w.Header().Set(offline.ClientHeader, offline.ClientKey(r))
 	title := main.Heading
@@ -168,6 +176,9 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 		Title: title, Here: readPath, Wide: true, Scripts: scripts, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
 	})
 }
+
+// versionHeader is the header with the version of the rows that a script has: the same ones are not sent again.
+const versionHeader = "Feedmesh-Version"
 
 var readingScripts = []string{"reading.js", "offline.js"}
 
@@ -234,6 +245,7 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 		}
 		main.Rows = append(main.Rows, row)
 	}
+	main.Version = versionOf(main.Rows)
 	c.Interests.Listed(r.Context(), ids)
 	if s["cursor"] != "" {
 		main.First = s.with("cursor", "", "open", "").URL()
@@ -245,6 +257,18 @@ func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPag
 		main.Empty = c.whyNothing(r, q)
 	}
 	return nil
+}
+
+// versionOf returns a hash of rows and their marks; empty without rows.
+func versionOf(rows []readingRow) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	sum := fnv.New64a()
+	for _, row := range rows {
+		fmt.Fprintln(sum, row.ID, row.Read, row.Starred)
+	}
+	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
 // withOpen returns the items with the open one in its place, unless the list has it.

@@ -103,6 +103,29 @@ func TestReading_CardsWithPictures(t *testing.T) {
 	})
 }
 
+// A script that has the rows gets them again only if a mark of theirs changed.
+func TestReading_VersionOfRows(t *testing.T) {
+	s := newReading(t)
+	rows := func(version string) *http.Response {
+		r := httptest.NewRequest("GET", "/read?show=all", nil)
+		r.Header.Set(partHeader, rowsPart)
+		r.Header.Set(versionHeader, version)
+		return s.answer(r)
+	}
+	_, rest, _ := strings.Cut(body(t, rows("")), ` data-version="`)
+	version, _, _ := strings.Cut(rest, `"`)
+	if version == "" {
+		t.Fatal("the rows have no version")
+	}
+	if w := rows(version); w.StatusCode != http.StatusNoContent {
+		t.Errorf("the same version: got %d, want 204", w.StatusCode)
+	}
+	submitAll(t, s, []submission{{"/read/marks", "id=i1&starred=yes&back=/read", 303, "/read"}})
+	if w := rows(version); w.StatusCode != http.StatusOK || !strings.Contains(body(t, w), "starred") {
+		t.Errorf("after a mark: got %d, want the rows", w.StatusCode)
+	}
+}
+
 // Without a cache the icon of a feed is a letter. Pages have none for readers who chose to see no pictures.
 func TestIcon_OfFeeds(t *testing.T) {
 	s := newReading(t)

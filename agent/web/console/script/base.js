@@ -9,11 +9,15 @@ const policy = globalThis.trustedTypes?.createPolicy("feedmesh", {
 
 // part fetches a part of a page from this origin and returns it as a document.
 // Other origins and redirects are rejected. It throws if the response is not the
-// requested part; the caller can then open the URL itself.
-export async function part(address, name, signal) {
+// requested part; the caller can then open the URL itself. With a version it returns
+// null if the part has that version still.
+export async function part(address, name, signal, version) {
   const url = new URL(address, location.href);
   if (url.origin !== location.origin) throw new Error("not a page of this origin");
-  const answer = await fetch(url, { headers: { "Feedmesh-Part": name }, redirect: "error", signal });
+  const headers = { "Feedmesh-Part": name };
+  if (version) headers["Feedmesh-Version"] = version;
+  const answer = await fetch(url, { headers, redirect: "error", signal });
+  if (version && answer.status === 204) return null;
   if (answer.headers.get("Feedmesh-Part") !== name) throw new Error("not the requested part");
   const html = await answer.text();
   return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");

@@ -341,11 +341,11 @@ function listAddress() {
 // unread items no longer has were read. A list that is older than a change is requested again.
 async function sync() {
   if (isShell) return refresh();
-  countLater();
   const before = changes;
-  const page = await part(listAddress(), "rows").catch(() => null);
-  if (!page) return;
+  const page = await part(listAddress(), "rows", undefined, rows.querySelector("[data-version]")?.dataset.version).catch(() => null);
   if (before !== changes) return sync();
+  if (!page) return;
+  countLater();
   const onlyUnread = !new URL(location.href).searchParams.has("show");
   for (const row of rows.querySelectorAll("li")) {
     const now = page.getElementById(row.id);
