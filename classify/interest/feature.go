@@ -100,6 +100,9 @@ func writtenWords(title, language string) map[string]string {
 	return words
 }
 
+// PublisherKey returns the key of the feature that items of a feed have, given its ID.
+func PublisherKey(feed string) Key { return keyOf(Publisher, feed) }
+
 func keyOf(kind FeatureKind, text string) Key {
 	h := fnv.New64a()
 	h.Write([]byte{byte(kind)})

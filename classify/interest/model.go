@@ -81,6 +81,7 @@ type Day struct {
 
 // A Learned is a feature with its decayed counts of items.
 type Learned struct {
+	Key          Key
 	Kind         FeatureKind
 	Name         string
 	Liked, Other float64
@@ -202,7 +203,7 @@ func (m *Model) Features(now time.Time) []Learned {
 	}
 	list := make([]Learned, 0, len(m.counts))
 	for key, c := range m.counts {
-		list = append(list, Learned{key.Kind(), c.name, c.liked * left, c.other * left})
+		list = append(list, Learned{key, key.Kind(), c.name, c.liked * left, c.other * left})
 	}
 	slices.SortFunc(list, func(a, b Learned) int {
 		return cmp.Or(cmp.Compare(b.Liked, a.Liked), cmp.Compare(a.Other, b.Other), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

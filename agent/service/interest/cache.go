@@ -92,8 +92,8 @@ const (
 	maxListedItems = 100
 )
 
-// A listedCache has the items that each client was shown last: those that were not opened are passed over. It belongs to a process:
-// where an item is opened at another one, nothing counts as passed over.
+// A listedCache has the items that each client was shown last: those that were not opened are passed over. It belongs to a
+// process: where an item is opened at another one, nothing counts as passed over.
 type listedCache struct {
 	mu       sync.Mutex
 	byClient map[string][]string

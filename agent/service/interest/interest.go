@@ -26,6 +26,7 @@ type Store interface {
 	storage.Marks
 	storage.Records
 	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
+	Feed(ctx context.Context, id string) (storage.Feed, error)
 }
 
 const (

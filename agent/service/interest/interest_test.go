@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -337,5 +338,37 @@ func TestSignal_DwellTime(t *testing.T) {
 		if got := liked(s.topic); math.Abs(got-s.want) > 0.01 {
 			t.Errorf("after %s of %s: %s has %.2f, want %.2f", s.signal, s.id, s.topic, got, s.want)
 		}
+	}
+}
+
+// A feed is silent after five of its usual intervals, and at least a week; only feeds that the client reads are listed.
+func TestSilent_FeedsThatAreRead(t *testing.T) {
+	f := newFixture(t)
+	day := 24 * time.Hour
+	for id, feed := range map[string]struct {
+		rate float64 // items a day
+		age  time.Duration
+	}{"often": {2, 8 * day}, "lately": {2, 6 * day}, "seldom": {0.25, 15 * day}, "long": {0.25, 21 * day}, "unread": {2, 30 * day}} {
+		f.AddFeeds(t, storage.Feed{ID: id, URL: "https://" + id + ".example/", Title: "The " + id, Added: noon})
+		at := noon.Add(-feed.age)
+		batch := storage.Batch{FeedID: id, Rate: feed.rate, Items: []storage.Item{{ID: "of-" + id, FeedID: id, Key: "k", Hash: "h", Title: id, Published: at, FirstSeen: at}}}
+		if _, err := f.Store.PutItems(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := f.Interests.Silent(f.ann); err != nil || len(got) > 0 {
+		t.Errorf("got %v, %v before it is switched on", got, err)
+	}
+	f.turn(t, true)
+	for _, id := range []string{"of-often", "of-lately", "of-seldom", "of-long"} {
+		f.signal(t, id, "opened")
+	}
+	f.signal(t, "of-long", "starred")
+	got, err := f.Interests.Silent(f.ann)
+	want := []interest.SilentFeed{
+		{ID: "long", Title: "The long", Silent: 21 * day, Usual: 4 * day}, {ID: "often", Title: "The often", Silent: 8 * day, Usual: 12 * time.Hour},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }

@@ -96,12 +96,19 @@ type page struct {
 	Opened  int64 // on these days
 	ByDay   template.HTML
 	Charts  []barChart
+	Silent  []silentRow
 }
 
 type row struct {
 	ID, URL, Title, Lang, Feed, Why string
 	ISO, Time                       string
 	New                             bool
+}
+
+// A silentRow is a feed that published nothing for unusually long.
+type silentRow struct {
+	URL, Title    string
+	Silent, Usual float64 // seconds
 }
 
 type barChart struct {
@@ -122,6 +129,14 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.fail(w, r, err)
 		return
+	}
+	silent, err := p.Interests.Silent(r.Context())
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	for _, f := range silent {
+		main.Silent = append(main.Silent, silentRow{"/feeds/" + url.PathEscape(f.ID), cmp.Or(f.Title, noTitle), f.Silent.Seconds(), f.Usual.Seconds()})
 	}
 	ids := make([]string, len(suggested.Items))
 	for n, s := range suggested.Items {
