@@ -251,12 +251,13 @@ func (c itemPages) play(w http.ResponseWriter, r *http.Request) {
 		c.noItem(w, r)
 		return
 	}
+	player = player.Resolve(r.Context(), c.PublicFetcher)
 	// This page alone loads something from another host: the policy allows it that of the medium, and all else stays as on
 	// other pages.
 	w.Header().Set("Content-Security-Policy", pagePolicy+"; "+player.Policy())
 	title := titleOrDefault(item.Title)
 	c.render(w, r, http.StatusOK, "play", page{Title: title, Scripts: []string{"play.js"}, Main: playPage{
-		Player: player, Name: cmp.Or(e.Title, title), Lang: item.Language, Item: choice{Label: title, URL: itemURL(id)}, Original: e.URL, Host: host(e.URL),
+		Player: player, Name: cmp.Or(e.Title, title), Lang: item.Language, Item: choice{Label: title, URL: itemURL(id)}, Original: e.URL, Host: host(player.Address),
 	}})
 }
 

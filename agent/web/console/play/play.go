@@ -2,10 +2,14 @@
 package play
 
 import (
+	"context"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
+	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/classify/text/player"
 	"feedmesh/storage"
 )
@@ -58,6 +62,36 @@ func (p Player) origin() string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
+}
+
+// A Fetcher fetches documents, as [fetch.Client] does.
+type Fetcher interface {
+	Fetch(ctx context.Context, r fetch.Request, now time.Time) (fetch.Document, error)
+}
+
+// resolveTimeout is the timeout of all redirects of a file.
+const resolveTimeout = 5 * time.Second
+
+// Resolve returns the player with the address to which a file redirects: podcasts are often behind hosts that count
+// downloads, and a policy allows one host. The player is unchanged if the address is not found in time.
+func (p Player) Resolve(ctx context.Context, from Fetcher) Player {
+	if p.Kind == Frame {
+		return p
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	final := p
+	// The first response that is no redirect ends the fetch with an error: its body is not needed.
+	_, _ = from.Fetch(ctx, fetch.Request{URL: p.Address, Close: true, OnResponse: func(r *http.Response) {
+		if r.StatusCode/100 != 3 {
+			final.Address = r.Request.URL.String()
+			cancel()
+		}
+	}}, time.Now())
+	if final.origin() == "" {
+		return p
+	}
+	return final
 }
 
 // Policy returns the directive of a content security policy that allows the player, and nothing of other hosts. A player
