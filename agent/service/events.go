@@ -192,7 +192,8 @@ func (s *streams) add(ctx context.Context, client string) (<-chan wire.StreamEve
 	return stream, nil
 }
 
-// subscribe tells all streams that events of the mesh are published from now on, and those added later.
+// subscribe states that events of the mesh are received: all streams get [wire.StreamEvent.Subscribed], and each that is
+// added later.
 func (s *streams) subscribe() {
 	s.mu.Lock()
 	s.subscribed = true

@@ -27,16 +27,13 @@ func (p *Proxy) Icon(ctx context.Context, feedID string) (icon Picture, final bo
 	if err != nil {
 		return Picture{}, false, err
 	}
-	letter := letterOf(feed.Name())
 	site := siteOf(feed)
-	if site == "" {
-		return letter, true, nil
-	}
 	key := nameOf("icon " + site)
 	if cached, is := p.cache.get(key); is {
 		return cached, true, nil
 	}
-	if p.cache == nil || p.failedLately(key) {
+	letter := letterOf(feed.Name())
+	if site == "" || p.cache == nil || p.failedLately(key) {
 		return letter, true, nil
 	}
 	p.mu.Lock()

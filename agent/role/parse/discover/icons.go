@@ -50,9 +50,7 @@ func Icons(page []byte, contentType, address string) []string {
 		base = b
 	}
 	slices.SortStableFunc(p.icons, func(a, b icon) int {
-		if enough := a.width >= minIcon; enough != (b.width >= minIcon) {
-			return cmp.Compare(b.width, a.width)
-		} else if enough {
+		if a.width >= minIcon && b.width >= minIcon {
 			return cmp.Compare(a.width, b.width)
 		}
 		return cmp.Compare(b.width, a.width)
