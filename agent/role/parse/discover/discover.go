@@ -5,7 +5,6 @@ package discover
 
 import (
 	"bytes"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -30,26 +29,19 @@ const (
 // Candidates returns the possible feeds of a page, best first without repetition, at most 64. address is the
 // page's URL; contentType is its header and may be empty.
 func Candidates(page []byte, contentType, address string) []Candidate {
-	base, err := url.Parse(address)
-	if err != nil {
+	p, base := readPage(page, contentType, address)
+	if base == nil {
 		return nil
-	}
-	p := read(decode(page[:min(len(page), maxPage)], contentType))
-	if p.base != "" {
-		if b, err := base.Parse(p.base); err == nil {
-			base = b
-		}
 	}
 	var found []Candidate
 	add := func(way Source, l link) {
-		u, err := base.Parse(webScheme(l.href))
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		u := resolve(base, l.href)
+		if u == nil {
 			return
 		}
-		u.Fragment, u.RawFragment = "", ""
 		c := Candidate{URL: u.String(), Title: l.title, Source: way}
 		known := func(k Candidate) bool { return k.URL == c.URL }
-		if len(c.URL) <= maxURL && len(found) < maxCandidates && !slices.ContainsFunc(found, known) {
+		if len(found) < maxCandidates && !slices.ContainsFunc(found, known) {
 			found = append(found, c)
 		}
 	}

@@ -2,7 +2,6 @@ package discover
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,13 +40,9 @@ const minIcon = 32
 // Icons returns the addresses of the icons that a page names, the best first: the smallest one that is wide enough. Icons
 // in the format SVG are left out, since they can contain scripts.
 func Icons(page []byte, contentType, address string) []string {
-	base, err := url.Parse(address)
-	if err != nil {
+	p, base := readPage(page, contentType, address)
+	if base == nil {
 		return nil
-	}
-	p := read(decode(page[:min(len(page), maxPage)], contentType))
-	if b, err := base.Parse(p.base); err == nil {
-		base = b
 	}
 	slices.SortStableFunc(p.icons, func(a, b icon) int {
 		if a.width >= minIcon && b.width >= minIcon {
@@ -57,11 +52,8 @@ func Icons(page []byte, contentType, address string) []string {
 	})
 	var found []string
 	for _, i := range p.icons {
-		u, err := base.Parse(i.href)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(u.String()) > maxURL {
-			continue
-		}
-		if plainType(i.kind) == "image/svg+xml" || strings.HasSuffix(strings.ToLower(u.Path), ".svg") || slices.Contains(found, u.String()) {
+		u := resolve(base, i.href)
+		if u == nil || plainType(i.kind) == "image/svg+xml" || strings.HasSuffix(strings.ToLower(u.Path), ".svg") || slices.Contains(found, u.String()) {
 			continue
 		}
 		found = append(found, u.String())

@@ -41,6 +41,34 @@ type page struct {
 // maxAnchors is the maximum number of anchors checked.
 const maxAnchors = 5000
 
+// readPage parses a page, and returns it with the base of its links: nil if the address is invalid.
+func readPage(document []byte, contentType, address string) (page, *url.URL) {
+	base, err := url.Parse(address)
+	if err != nil {
+		return page{}, nil
+	}
+	p := read(decode(document[:min(len(document), maxPage)], contentType))
+	if p.base != "" {
+		if b, err := base.Parse(p.base); err == nil {
+			base = b
+		}
+	}
+	return p, base
+}
+
+// resolve returns the web address of a link, without its fragment; nil if it has none, or one longer than maxURL.
+func resolve(base *url.URL, href string) *url.URL {
+	u, err := base.Parse(webScheme(href))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if len(u.String()) > maxURL {
+		return nil
+	}
+	return u
+}
+
 // read parses the tags of a page, which may be malformed.
 func read(text io.Reader) page {
 	var p page
