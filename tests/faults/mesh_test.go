@@ -310,9 +310,14 @@ func anyOf(random *rand.Rand, agents []*agent) *agent { return agents[random.Int
 
 // request sends a request to an agent with an API, and on failure to another.
 func (m *mesh) request(do func(ctx context.Context, c *client.Client) error) error {
+	return m.requestWithin(10*time.Second, do)
+}
+
+// requestWithin is request with a timeout for each agent.
+func (m *mesh) requestWithin(timeout time.Duration, do func(ctx context.Context, c *client.Client) error) error {
 	var err error
 	for _, a := range m.agents[:2] {
-		ctx, cancel := context.WithTimeout(m.ctx, 10*time.Second)
+		ctx, cancel := context.WithTimeout(m.ctx, timeout)
 		err = do(ctx, a.api)
 		cancel()
 		if err == nil {

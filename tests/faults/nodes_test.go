@@ -133,7 +133,8 @@ func (n *agent) purge(m *mesh, r *run, list []opml.Feed, publish func(), want ma
 // while they write the store. A node must not start with what they left, and a repetition must restore all.
 func killRestore(m *mesh, r *run) {
 	file := filepath.Join(m.dir, "backup.db")
-	err := m.request(func(ctx context.Context, c *client.Client) error { return download(ctx, c, file) })
+	// Under load a backup of the items of an hour takes longer than other requests.
+	err := m.requestWithin(nodeTimeout, func(ctx context.Context, c *client.Client) error { return download(ctx, c, file) })
 	if err != nil {
 		r.miss("make a backup: %v", err)
 		return
