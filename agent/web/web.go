@@ -34,6 +34,7 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 		"/login":     people,
 		"/login/":    people,
 		"/logout":    people,
+		"/language":  people,
 		"/account":   people,
 		"/account/":  people,
 		"/people":    people,

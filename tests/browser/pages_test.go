@@ -159,13 +159,25 @@ func (b *tab) picture(name string) {
 func TestPages_FitANarrowPhone(t *testing.T) {
 	b := open(t)
 	b.do(chromedp.EmulateViewport(320, 800, chromedp.EmulateMobile))
-	for _, p := range places(t, sharedTestbed(t), "postgresql") {
-		b.visitRefused(p.path, p.status())
-		b.picture(p.name + "-narrow")
-		if width := evaluate[int](b, "document.scrollingElement.scrollWidth"); width > 320 {
-			widest := evaluate[string](b, `[...document.querySelectorAll("main *, header *, footer *")].filter(e => e.getBoundingClientRect().right > 321).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(" | ")`)
-			t.Errorf("%s is %d px wide: %s", p.name, width, widest)
+	all := places(t, sharedTestbed(t), "postgresql")
+	for _, language := range []string{"en", "ru"} {
+		b.visit("/help")
+		if language != "en" {
+			b.click(`button[name=language][value=` + language + `]`)
+			b.until("the page has the chosen language", `document.documentElement.lang === "`+language+`"`)
 		}
+		for _, p := range all {
+			b.visitRefused(p.path, p.status())
+			b.picture(p.name + "-narrow-" + language)
+			if width := evaluate[int](b, "document.scrollingElement.scrollWidth"); width > 320 {
+				widest := evaluate[string](b, `[...document.querySelectorAll("main *, header *, footer *")].filter(e => e.getBoundingClientRect().right > 321).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(" | ")`)
+				t.Errorf("%s is %d px wide in %s: %s", p.name, width, language, widest)
+			}
+		}
+	}
+	b.visit("/read")
+	if got := evaluate[string](b, `document.getElementById("look").textContent`); got != "Тема: как в системе" {
+		t.Errorf("the text of a script is %q, want Russian", got)
 	}
 }
 

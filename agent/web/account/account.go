@@ -18,6 +18,7 @@ import (
 	"feedmesh/agent/access/passkey"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -40,6 +41,7 @@ var smallForms = []string{
 	"POST " + LoginPath, "POST " + service.LinkPath, "POST /logout", "POST " + accountPath + "/password", "POST " + accountPath + "/end",
 	"POST " + passkeyBegin, "POST " + passkeyLogin, "POST " + firstBegin, "POST " + firstPasskey, "POST " + passkeysPath + "/remove",
 	"POST " + ownTokensPath + "/remove", "POST " + peoplePath + "/remove", "POST " + tokensPath + "/remove",
+	"POST " + languagePath,
 }
 
 type pages struct {
@@ -62,11 +64,12 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(service.LinkPath, p.first)
 	mux.HandleFunc("POST "+service.LinkPath, p.claim)
 	mux.HandleFunc("POST /logout", p.logout)
-	mux.HandleFunc(accountPath, func(w http.ResponseWriter, r *http.Request) { p.showAccount(w, r, http.StatusOK, "") })
+	mux.HandleFunc(accountPath, func(w http.ResponseWriter, r *http.Request) { p.showAccount(w, r, http.StatusOK, nil) })
 	mux.HandleFunc("POST "+accountPath+"/password", p.changePassword)
 	mux.HandleFunc("POST "+accountPath+"/end", p.end)
 	mux.HandleFunc("POST "+accountPath+"/fever", p.setFever)
 	mux.HandleFunc("POST "+accountPath+"/fever/remove", p.removeFever)
+	mux.HandleFunc("POST "+languagePath, chooseLanguage)
 	p.tokenRoutes(mux)
 	p.ownerRoutes(mux)
 	return p.Handler(mux, smallForms...)
@@ -82,51 +85,54 @@ func localPath(path string) string {
 }
 
 // problem returns the status and the sentence for an error that a person caused; 503 for others, which are logged.
-func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence string) {
+func (p *pages) problem(w http.ResponseWriter, err error) (status int, sentence locale.Text) {
 	var guess *access.GuessError
 	switch {
 	case errors.As(err, &guess):
 		wait := int(math.Ceil(guess.Wait.Seconds()))
 		w.Header().Set("Retry-After", strconv.Itoa(wait))
-		return http.StatusTooManyRequests, "Too many wrong passwords came from your address. Retry in " + strconv.Itoa(wait) + " seconds."
+		return http.StatusTooManyRequests, locale.N(int64(wait),
+			"Too many wrong passwords came from your address. Retry in %d second.", "Too many wrong passwords came from your address. Retry in %d seconds.")
 	case errors.Is(err, access.ErrWrongPassword):
-		return http.StatusUnauthorized, "The name or the password is wrong."
+		return http.StatusUnauthorized, locale.T("The name or the password is wrong.")
 	case errors.Is(err, access.ErrBadPassword):
-		return http.StatusUnprocessableEntity, "The password must have at least " + strconv.Itoa(access.MinPassword) + " characters, and no more than " + strconv.Itoa(access.MaxPassword) + " bytes."
+		return http.StatusUnprocessableEntity, locale.T("The password must have at least %s characters, and no more than %s bytes.",
+			strconv.Itoa(access.MinPassword), strconv.Itoa(access.MaxPassword))
 	case errors.Is(err, access.ErrInvalidLink):
-		return http.StatusGone, "The link was used, was replaced, or is older than a day. An owner can make another."
+		return http.StatusGone, locale.T("The link was used, was replaced, or is older than a day. An owner can make another.")
 	case errors.Is(err, access.ErrExpired):
-		return http.StatusGone, "The login took longer than five minutes, or was finished already. Begin again."
+		return http.StatusGone, locale.T("The login took longer than five minutes, or was finished already. Begin again.")
 	case errors.Is(err, access.ErrWrongPasskey):
-		return http.StatusUnauthorized, "The passkey is unknown here, or was removed."
+		return http.StatusUnauthorized, locale.T("The passkey is unknown here, or was removed.")
 	case errors.Is(err, errNoPerson):
-		return http.StatusForbidden, "You are not logged in as a person."
+		return http.StatusForbidden, locale.T("You are not logged in as a person.")
 	case errors.Is(err, passkey.ErrRefused):
-		return http.StatusUnprocessableEntity, "The passkey was not accepted: it is for another address, or its answer is damaged."
+		return http.StatusUnprocessableEntity, locale.T("The passkey was not accepted: it is for another address, or its answer is damaged.")
 	case errors.Is(err, passkey.ErrNoHostName):
-		return http.StatusConflict, "Passkeys need a host name in the address, such as localhost."
+		return http.StatusConflict, locale.T("Passkeys need a host name in the address, such as localhost.")
 	case errors.Is(err, storage.ErrTooMany):
-		return http.StatusConflict, "There are as many as there may be. Remove one first."
+		return http.StatusConflict, locale.T("There are as many as there may be. Remove one first.")
 	case errors.Is(err, access.ErrBusy):
 		w.Header().Set("Retry-After", "5")
-		return http.StatusServiceUnavailable, "Too many logins are in progress. Retry in a few seconds."
+		return http.StatusServiceUnavailable, locale.T("Too many logins are in progress. Retry in a few seconds.")
 	}
 	p.Log.Error("login failed", "err", err)
 	if errors.Is(err, syscall.ENOSPC) || p.CheckSpace() != nil {
-		return http.StatusInsufficientStorage, "The disk of the server is full: sessions and passwords can't be stored. Free some space on it, then retry."
+		return http.StatusInsufficientStorage, locale.T("The disk of the server is full: sessions and passwords can't be stored. Free some space on it, then retry.")
 	}
-	return http.StatusServiceUnavailable, "The store cannot be reached at the moment. Retry in a minute."
+	return http.StatusServiceUnavailable, locale.T("The store cannot be reached at the moment. Retry in a minute.")
 }
 
 type loginForm struct {
-	Name, Next, Problem string
-	Passkeys            bool   // browsers can have passkeys for this address
-	Provider            string // host of the OpenID provider; empty: none
+	Name, Next string
+	Problem    locale.Text
+	Passkeys   bool   // browsers can have passkeys for this address
+	Provider   string // host of the OpenID provider; empty: none
 }
 
 func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, form loginForm) {
 	form.Passkeys, form.Provider = passkey.IsSupported(r), p.providerHost()
-	p.Render(w, r, status, "login", "Log in", form)
+	p.Render(w, r, status, "login", locale.T("Log in"), form)
 }
 
 // login checks name and password. A login always begins another session and ends that of the browser, against session
@@ -179,8 +185,9 @@ func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
 }
 
 type firstForm struct {
-	Name, Link, Problem string
-	Passkeys            bool
+	Name, Link string
+	Problem    locale.Text
+	Passkeys   bool
 }
 
 // first shows the form for the password of a link. The link stays valid until the form is sent.
@@ -198,7 +205,7 @@ func (p *pages) showFirst(w http.ResponseWriter, r *http.Request, link string, e
 	if err != nil {
 		status, form.Problem = p.problem(w, err)
 	}
-	p.Render(w, r, status, "first", "Set your password", form)
+	p.Render(w, r, status, "first", locale.T("Set your password"), form)
 }
 
 // claim sets the password of the person of a link.
@@ -214,26 +221,28 @@ func (p *pages) claim(w http.ResponseWriter, r *http.Request) {
 }
 
 type accountPage struct {
-	Name, Problem string
-	IsPerson      bool
-	Password      bool // one is set
-	Passkeys      passkeysPart
-	Sessions      []sessionRow
-	Fever         feverForm
+	Name     string
+	Problem  locale.Text
+	IsPerson bool
+	Password bool // one is set
+	Passkeys passkeysPart
+	Sessions []sessionRow
+	Fever    feverForm
 }
 
 type sessionRow struct {
-	Hash, Browser, Created, Used string
-	Here                         bool
+	Hash, Browser string
+	Created, Used locale.Text
+	Here          bool
 }
 
-func (p *pages) showAccount(w http.ResponseWriter, r *http.Request, status int, problem string) {
+func (p *pages) showAccount(w http.ResponseWriter, r *http.Request, status int, problem locale.Text) {
 	page, status := p.accountOf(w, r, status, problem)
-	p.Render(w, r, status, "account", "Account", page)
+	p.Render(w, r, status, "account", locale.T("Account"), page)
 }
 
 // accountOf returns the page of the client, and the status of an error that it shows.
-func (p *pages) accountOf(w http.ResponseWriter, r *http.Request, status int, problem string) (accountPage, int) {
+func (p *pages) accountOf(w http.ResponseWriter, r *http.Request, status int, problem locale.Text) (accountPage, int) {
 	c := access.From(r.Context())
 	page := accountPage{Name: c.Name, Problem: problem, IsPerson: c.Person}
 	if c.Person {
@@ -258,12 +267,12 @@ func (p *pages) accountOf(w http.ResponseWriter, r *http.Request, status int, pr
 	return page, status
 }
 
-func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 MST") }
+func day(t time.Time) locale.Text { return locale.Date(t.UTC(), "2 January 2006 15:04 MST") }
 
 // A feverForm is the state of the person's password of the Fever API.
 type feverForm struct {
-	Name, Password string // Password only in the answer that generates it
-	Created, Used  string // empty: there is no password, or it was not used
+	Name, Password string      // Password only in the answer that generates it
+	Created, Used  locale.Text // nil: there is no password, or it was not used
 }
 
 func newFeverForm(f wire.FeverPassword) feverForm {
@@ -280,7 +289,7 @@ func newFeverForm(f wire.FeverPassword) feverForm {
 // setFever generates the password of the Fever API, and shows it once.
 func (p *pages) setFever(w http.ResponseWriter, r *http.Request) {
 	if !access.From(r.Context()).Person {
-		p.showAccount(w, r, http.StatusConflict, "")
+		p.showAccount(w, r, http.StatusConflict, nil)
 		return
 	}
 	made, err := p.Tokens.SetFever(r.Context(), wire.None{})
@@ -289,9 +298,9 @@ func (p *pages) setFever(w http.ResponseWriter, r *http.Request) {
 		p.showAccount(w, r, status, problem)
 		return
 	}
-	page, status := p.accountOf(w, r, http.StatusOK, "")
+	page, status := p.accountOf(w, r, http.StatusOK, nil)
 	page.Fever = newFeverForm(made)
-	p.Render(w, r, status, "account", "Account", page)
+	p.Render(w, r, status, "account", locale.T("Account"), page)
 }
 
 // removeFever removes the password of the Fever API.
@@ -309,7 +318,7 @@ func (p *pages) changePassword(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	c := access.From(r.Context())
 	if !c.Person {
-		p.showAccount(w, r, http.StatusConflict, "")
+		p.showAccount(w, r, http.StatusConflict, nil)
 		return
 	}
 	_, err := p.people.Verify(r.Context(), c.Name, r.PostFormValue("password"), access.Address(r))
@@ -320,7 +329,7 @@ func (p *pages) changePassword(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		status, problem := p.problem(w, err)
 		if errors.Is(err, access.ErrWrongPassword) {
-			problem = "The present password is wrong."
+			problem = locale.T("The present password is wrong.")
 		}
 		p.showAccount(w, r, status, problem)
 		return

@@ -8,6 +8,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -25,7 +26,7 @@ func (p *pages) ownerRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+peoplePath+"/role", p.setRole)
 	mux.HandleFunc("POST "+peoplePath+"/link", p.newLink)
 	mux.HandleFunc(peoplePath+"/remove", func(w http.ResponseWriter, r *http.Request) {
-		p.Render(w, r, http.StatusOK, "person-remove", "Remove a person", r.FormValue("name"))
+		p.Render(w, r, http.StatusOK, "person-remove", locale.T("Remove a person"), r.FormValue("name"))
 	})
 	mux.HandleFunc("POST "+peoplePath+"/remove", p.removePerson)
 	mux.HandleFunc(tokensPath, func(w http.ResponseWriter, r *http.Request) { p.showTokens(w, r, http.StatusOK, tokensPage{}) })
@@ -34,43 +35,56 @@ func (p *pages) ownerRoutes(mux *http.ServeMux) {
 }
 
 // refusal is [pages.problem] for the errors of the service.
-func (p *pages) refusal(w http.ResponseWriter, err error) (status int, sentence string) {
+func (p *pages) refusal(w http.ResponseWriter, err error) (status int, sentence locale.Text) {
 	var refused *service.Error
 	switch {
 	case errors.As(err, &refused):
-		return problem.StatusOf(refused.Kind), "This can't be done: " + refused.Error() + "."
+		return problem.StatusOf(refused.Kind), locale.T("This can't be done: %s.", locale.Composed(refused.Error()))
 	case errors.Is(err, storage.ErrNotFound):
-		return http.StatusNotFound, "It has been removed."
+		return http.StatusNotFound, locale.T("It has been removed.")
 	}
 	return p.problem(w, err)
 }
 
 type peoplePage struct {
-	Problem string
+	Problem locale.Text
 	Made    *secret // link of a person
 	Name    string  // of the person to add
 	Adds    access.Role
-	Roles   []access.Role
+	Roles   []roleChoice
 	People  []personRow
+}
+
+// A roleChoice is a role that a person can have.
+type roleChoice struct {
+	Role  access.Role
+	Label locale.Text
+}
+
+func roleChoices(roles ...access.Role) (all []roleChoice) {
+	for _, r := range roles {
+		all = append(all, roleChoice{r, locale.Composed(string(r))})
+	}
+	return all
 }
 
 type personRow struct {
 	wire.ListedPerson
-	LastUse string
+	LastUse locale.Text
 }
 
 func (p *pages) showPeople(w http.ResponseWriter, r *http.Request, status int, page peoplePage) {
-	page.Roles, page.Adds = access.Roles, cmp.Or(page.Adds, access.Reader)
+	page.Roles, page.Adds = roleChoices(access.Roles...), cmp.Or(page.Adds, access.Reader)
 	all, err := p.People.List(r.Context(), wire.None{})
 	if err != nil {
 		status, page.Problem = p.refusal(w, err)
 	} else if len(all.People) == 0 {
-		page.Roles, page.Adds = []access.Role{access.Owner}, access.Owner
+		page.Roles, page.Adds = roleChoices(access.Owner), access.Owner
 	}
 	for _, person := range all.People {
-		page.People = append(page.People, personRow{person, dayOr(person.Used, "never")})
+		page.People = append(page.People, personRow{person, dayOr(person.Used, locale.T("never"))})
 	}
-	p.Render(w, r, status, "people", "People", page)
+	p.Render(w, r, status, "people", locale.T("People"), page)
 }
 
 // showLink shows the page of people with the link of a person, or the error.
@@ -83,7 +97,7 @@ func (p *pages) showLink(w http.ResponseWriter, r *http.Request, person wire.Per
 		if access.IsSecure(r) {
 			scheme = "https"
 		}
-		page = peoplePage{Made: &secret{"Send this link to " + person.Name + ". It sets the password once, within a day:", scheme + "://" + r.Host + person.Link}}
+		page = peoplePage{Made: &secret{locale.T("Send this link to %s. It sets the password once, within a day:", person.Name), scheme + "://" + r.Host + person.Link}}
 	}
 	p.showPeople(w, r, status, page)
 }
@@ -135,7 +149,7 @@ func (p *pages) peopleOr(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 type tokensPage struct {
-	Problem string
+	Problem locale.Text
 	Made    *secret // new token
 	Name    string  // of the token to make
 	Scopes  []scopeChoice
@@ -152,21 +166,21 @@ func (p *pages) showTokens(w http.ResponseWriter, r *http.Request, status int, p
 	}
 	for _, t := range all.Tokens {
 		scope := access.Client{Scopes: t.Scopes}.Largest()
-		page.Tokens = append(page.Tokens, tokenRow{Key: t.ID, Name: t.Name, Scope: string(scope), Created: day(t.Created), Used: dayOr(t.Used, "never")})
+		page.Tokens = append(page.Tokens, tokenRow{Key: t.ID, Name: t.Name, Scope: string(scope), Created: day(t.Created), Used: dayOr(t.Used, locale.T("never"))})
 	}
 	for _, person := range people.People {
 		if person.Tokens > 0 {
 			page.People = append(page.People, person)
 		}
 	}
-	p.Render(w, r, status, "tokens", "Tokens", page)
+	p.Render(w, r, status, "tokens", locale.T("Tokens"), page)
 }
 
 func (p *pages) addToken(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	page, status := tokensPage{Name: r.PostFormValue("name")}, http.StatusOK
 	scope := access.Scope(r.PostFormValue("scope"))
-	if scopeMeanings[scope] == "" {
+	if scopeMeanings[scope] == nil {
 		scope = access.Read
 	}
 	made, err := p.Tokens.Add(r.Context(), wire.AddTokenRequest{Body: wire.TokenSetting{Name: page.Name, Scopes: []access.Scope{scope}}})

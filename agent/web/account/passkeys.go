@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/access/passkey"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -34,13 +35,13 @@ func (p *pages) handlePasskeys(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+passkeysPath+"/remove", p.removePasskey)
 }
 
-// reply answers a script with a value, or with the sentence for an error.
-func (p *pages) reply(w http.ResponseWriter, value any, err error) {
+// reply answers a script with a value, or with the sentence for an error, which it shows.
+func (p *pages) reply(w http.ResponseWriter, r *http.Request, value any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		var sentence string
+		var sentence locale.Text
 		status, sentence = p.problem(w, err)
-		value = map[string]string{"problem": sentence}
+		value = map[string]string{"problem": sentence.In(locale.From(r))}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -52,7 +53,7 @@ func next(path string) map[string]string { return map[string]string{"next": path
 
 func (p *pages) beginPasskeyLogin(w http.ResponseWriter, r *http.Request) {
 	options, err := p.People.Passkeys.BeginLogin(w, r)
-	p.reply(w, options, err)
+	p.reply(w, r, options, err)
 }
 
 func (p *pages) passkeyLogin(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +65,7 @@ func (p *pages) passkeyLogin(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		p.store(w, r, c, secret)
 	}
-	p.reply(w, next(localPath(r.URL.Query().Get("next"))), err)
+	p.reply(w, r, next(localPath(r.URL.Query().Get("next"))), err)
 }
 
 // beginFirstPasskey begins the addition of a passkey by a link.
@@ -72,11 +73,11 @@ func (p *pages) beginFirstPasskey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	link := r.PostFormValue("link")
 	if link == "" {
-		p.reply(w, nil, access.ErrInvalidLink)
+		p.reply(w, r, nil, access.ErrInvalidLink)
 		return
 	}
 	options, err := p.People.Passkeys.BeginAdd(w, r, "", link, r.PostFormValue("label"))
-	p.reply(w, options, err)
+	p.reply(w, r, options, err)
 }
 
 func (p *pages) firstPasskey(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +86,7 @@ func (p *pages) firstPasskey(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		p.store(w, r, c, secret)
 	}
-	p.reply(w, next("/"), err)
+	p.reply(w, r, next("/"), err)
 }
 
 // A passkeysPart is the part of the account page about passkeys.
@@ -96,7 +97,10 @@ type passkeysPart struct {
 	Rows      []passkeyRow
 }
 
-type passkeyRow struct{ ID, Name, Created, Used string }
+type passkeyRow struct {
+	ID, Name      string
+	Created, Used locale.Text // nil: it was not used
+}
 
 func (p *pages) passkeysOf(r *http.Request, person storage.Person) (passkeysPart, error) {
 	part := passkeysPart{Supported: passkey.IsSupported(r), Password: person.Hash != ""}
@@ -118,7 +122,7 @@ func (p *pages) beginPasskey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	c := access.From(r.Context())
 	if !c.Person {
-		p.reply(w, nil, errNoPerson)
+		p.reply(w, r, nil, errNoPerson)
 		return
 	}
 	person, err := p.people.Find(r.Context(), c.ID)
@@ -126,22 +130,22 @@ func (p *pages) beginPasskey(w http.ResponseWriter, r *http.Request) {
 		_, err = p.people.Verify(r.Context(), person.Name, r.PostFormValue("password"), access.Address(r))
 	}
 	if err != nil {
-		p.reply(w, nil, err)
+		p.reply(w, r, nil, err)
 		return
 	}
 	options, err := p.People.Passkeys.BeginAdd(w, r, c.ID, "", r.PostFormValue("label"))
-	p.reply(w, options, err)
+	p.reply(w, r, options, err)
 }
 
 func (p *pages) addPasskey(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxPasskeyReply)
 	c := access.From(r.Context())
 	if !c.Person {
-		p.reply(w, nil, errNoPerson)
+		p.reply(w, r, nil, errNoPerson)
 		return
 	}
 	_, _, err := p.People.Passkeys.FinishAdd(w, r, c.ID, r.Body)
-	p.reply(w, next(accountPath), err)
+	p.reply(w, r, next(accountPath), err)
 }
 
 // removePasskey removes a passkey of the person, and ends all other sessions, as a change of the password does: they

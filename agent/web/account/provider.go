@@ -8,6 +8,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -35,7 +36,7 @@ func (p *pages) handleProvider(mux *http.ServeMux) {
 
 // Public returns the paths of pages that need no token and no login.
 func Public() []string {
-	return []string{LoginPath, service.LinkPath, passkeyBegin, passkeyLogin, firstBegin, firstPasskey, oidc.LoginPath, oidc.CallbackPath}
+	return []string{LoginPath, service.LinkPath, passkeyBegin, passkeyLogin, firstBegin, firstPasskey, oidc.LoginPath, oidc.CallbackPath, languagePath}
 }
 
 // providerHost returns the host of the OpenID provider, empty if there is none.
@@ -52,18 +53,19 @@ func (p *pages) providerHost() string {
 
 // explain shows the login with the reason why the provider's failed.
 func (p *pages) explain(w http.ResponseWriter, r *http.Request, err error) {
-	status, problem := http.StatusForbidden, ""
+	status, host := http.StatusForbidden, p.providerHost()
+	var problem locale.Text
 	switch {
 	case errors.Is(err, oidc.ErrUnreachable):
-		status, problem = http.StatusBadGateway, p.providerHost()+" cannot be reached at the moment. Retry, or log in with a password."
+		status, problem = http.StatusBadGateway, locale.T("%s cannot be reached at the moment. Retry, or log in with a password.", host)
 	case errors.Is(err, oidc.ErrRefused):
-		problem = p.providerHost() + " did not confirm the login. Begin again."
+		problem = locale.T("%s did not confirm the login. Begin again.", host)
 	case errors.Is(err, access.ErrNoAccount):
-		problem = "There is no person for your account at " + p.providerHost() + ". An owner can add one."
+		problem = locale.T("There is no person for your account at %s. An owner can add one.", host)
 	case errors.Is(err, access.ErrOtherAccount):
-		problem = "The person of this name does not log in with your account at " + p.providerHost() + ". An owner can allow it."
+		problem = locale.T("The person of this name does not log in with your account at %s. An owner can allow it.", host)
 	case errors.Is(err, access.ErrBadName), errors.Is(err, storage.ErrTooMany), errors.Is(err, storage.ErrNoOwner):
-		problem = "No person can be added for your account at " + p.providerHost() + ". An owner finds the reason in the log."
+		problem = locale.T("No person can be added for your account at %s. An owner finds the reason in the log.", host)
 	default:
 		status, problem = p.problem(w, err)
 	}

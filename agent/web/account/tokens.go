@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -23,7 +24,7 @@ func (p *pages) tokenRoutes(mux *http.ServeMux) {
 }
 
 type ownTokensPage struct {
-	Problem   string
+	Problem   locale.Text
 	Made      *secret // new token
 	Name      string  // of the token to make
 	IsPerson  bool
@@ -34,21 +35,25 @@ type ownTokensPage struct {
 }
 
 // A secret is shown once.
-type secret struct{ Label, Value string }
+type secret struct {
+	Label locale.Text
+	Value string
+}
 
-func newToken(value string) *secret { return &secret{"The new token:", value} }
+func newToken(value string) *secret { return &secret{locale.T("The new token:"), value} }
 
 // A scopeChoice is a scope that a token can have.
 type scopeChoice struct {
 	Scope    access.Scope
-	Means    string
+	Means    locale.Text
 	Selected bool
 }
 
 // scopeMeanings describe the scopes, each with those before it.
-var scopeMeanings = map[access.Scope]string{
-	access.Metrics: "readiness and metrics only", access.Search: "search, items, stories, outputs", access.Read: "read everything, mark items: feed readers need it",
-	access.Write: "also change feeds, items and stories", access.Rules: "also change rules", access.Admin: "everything",
+var scopeMeanings = map[access.Scope]locale.Text{
+	access.Metrics: locale.T("readiness and metrics only"), access.Search: locale.T("search, items, stories, outputs"),
+	access.Read: locale.T("read everything, mark items: feed readers need it"), access.Write: locale.T("also change feeds, items and stories"),
+	access.Rules: locale.T("also change rules"), access.Admin: locale.T("everything"),
 }
 
 // scopeChoices returns those of the scopes that a client has. Read is selected.
@@ -64,15 +69,16 @@ func scopeChoices(c access.Client, scopes []access.Scope) (all []scopeChoice) {
 // A lifetime is how long a token is valid.
 type lifetime struct {
 	Days  int // 0: without end
-	Label string
+	Label locale.Text
 }
 
-var lifetimes = []lifetime{{0, "never"}, {30, "after 30 days"}, {90, "after 90 days"}, {365, "after a year"}}
+var lifetimes = []lifetime{{0, locale.T("never")}, {30, locale.T("after 30 days")}, {90, locale.T("after 90 days")}, {365, locale.T("after a year")}}
 
 // A tokenRow is a token in a list.
 type tokenRow struct {
-	Key, Name, Scope, Created, Used, Expires string
-	Expired                                  bool
+	Key, Name, Scope       string
+	Created, Used, Expires locale.Text
+	Expired                bool
 }
 
 func (p *pages) showOwnTokens(w http.ResponseWriter, r *http.Request, status int, page ownTokensPage) {
@@ -84,16 +90,16 @@ func (p *pages) showOwnTokens(w http.ResponseWriter, r *http.Request, status int
 			status, page.Problem = p.problem(w, err)
 		}
 		for _, t := range all {
-			row := tokenRow{Key: t.Hash, Name: t.Name, Scope: strings.Join(t.Scopes, ", "), Created: day(t.Created), Used: dayOr(t.Used, "never"), Expires: dayOr(t.Expires, "")}
+			row := tokenRow{Key: t.Hash, Name: t.Name, Scope: strings.Join(t.Scopes, ", "), Created: day(t.Created), Used: dayOr(t.Used, locale.T("never")), Expires: dayOr(t.Expires, nil)}
 			row.Expired = access.HasExpired(t, time.Now())
 			page.Tokens = append(page.Tokens, row)
 		}
 	}
-	p.Render(w, r, status, "own-tokens", "Tokens for programs", page)
+	p.Render(w, r, status, "own-tokens", locale.T("Tokens for programs"), page)
 }
 
 // dayOr returns a time for a page, or other for none.
-func dayOr(t time.Time, other string) string {
+func dayOr(t time.Time, other locale.Text) locale.Text {
 	if t.IsZero() {
 		return other
 	}
@@ -120,11 +126,11 @@ func (p *pages) addOwnToken(w http.ResponseWriter, r *http.Request) {
 		p.Log.Info("token of a person made", "person", c.Name, "address", access.Address(r))
 		page.Made, page.Name = newToken(made), ""
 	case errors.Is(err, access.ErrBadTokenName):
-		status, page.Problem = http.StatusUnprocessableEntity, "A token needs a name of up to 64 characters, on one line."
+		status, page.Problem = http.StatusUnprocessableEntity, locale.T("A token needs a name of up to 64 characters, on one line.")
 	case errors.Is(err, access.ErrTokenScope):
-		status, page.Problem = http.StatusForbidden, "A token can't have more scopes than your role."
+		status, page.Problem = http.StatusForbidden, locale.T("A token can't have more scopes than your role.")
 	case errors.Is(err, storage.ErrTooMany):
-		status, page.Problem = http.StatusConflict, "You have as many tokens as there may be. Remove one first."
+		status, page.Problem = http.StatusConflict, locale.T("You have as many tokens as there may be. Remove one first.")
 	default:
 		status, page.Problem = p.problem(w, err)
 	}

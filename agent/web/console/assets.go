@@ -9,13 +9,18 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
+
+	"feedmesh/agent/web/locale"
 )
 
 //go:embed style
 var styleFiles embed.FS
 
-//go:embed script
+// scriptFiles has the scripts of pages, and the service worker for its texts.
+//
+//go:embed script offline/worker.js
 var scriptFiles embed.FS
 
 // An asset is a static file. Its path contains a hash of its content, so that browsers may cache it forever.
@@ -62,29 +67,45 @@ var sheet = newAsset("style", ".css", "text/css; charset=utf-8", func() []byte {
 
 const baseScript = "base.js"
 
-// scripts are the scripts by name. Imports of base.js are replaced with its hashed path.
-var scripts = func() map[string]asset {
+// scripts are the scripts by name. Imports of base.js are replaced with its hashed path. Those of textsName have the texts of
+// the others and of the service worker in a language.
+var scripts = sync.OnceValue(func() map[string]asset {
 	const kind = "text/javascript; charset=utf-8"
 	base := newAsset("base", ".js", kind, read(scriptFiles, "script/"+baseScript))
 	all := map[string]asset{baseScript: base}
+	sources := [][]byte{base.content, read(scriptFiles, "offline/worker.js")}
 	for _, name := range names(scriptFiles, "script") {
 		if name == baseScript {
 			continue
 		}
 		content := bytes.ReplaceAll(read(scriptFiles, "script/"+name), []byte(`"./base.js"`), []byte(`"`+base.Path+`"`))
 		all[name] = newAsset(strings.TrimSuffix(name, ".js"), ".js", kind, content)
+		sources = append(sources, content)
+	}
+	texts := locale.ScriptTexts(sources...)
+	for _, language := range locale.Languages {
+		if content := language.Script(texts); content != nil {
+			name := textsName(language)
+			all[name] = newAsset(strings.TrimSuffix(name, ".js"), ".js", kind, content)
+		}
 	}
 	return all
-}()
+})
 
 // scriptPath returns the path of a script. The error for a missing script makes the template fail.
 func scriptPath(name string) (string, error) {
-	script, is := scripts[name]
+	script, is := scripts()[name]
 	if !is {
 		return "", fmt.Errorf("script not found: %s", name)
 	}
 	return script.Path, nil
 }
+
+// textsName returns the name of the script with the texts of a language, such as "texts-ru.js".
+func textsName(l *locale.Language) string { return "texts-" + l.Code + ".js" }
+
+// textsPath returns the path of the script with the texts of a language; empty if it has none.
+func textsPath(l *locale.Language) string { return scripts()[textsName(l)].Path }
 
 // names returns the sorted file names of an embedded folder.
 func names(files embed.FS, folder string) []string {

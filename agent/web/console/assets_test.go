@@ -3,14 +3,17 @@ package console
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+
+	"feedmesh/agent/web/locale"
 )
 
 func TestAssets_AreImmutable(t *testing.T) {
 	s := newSite(t)
 	all := map[string]string{sheet.Path: "text/css; charset=utf-8"}
-	for _, script := range scripts {
+	for _, script := range scripts() {
 		all[script.Path] = "text/javascript; charset=utf-8"
 	}
 	for path, kind := range all {
@@ -43,7 +46,7 @@ func TestAssets_NoExternalResources(t *testing.T) {
 			t.Errorf("the style sheet has %q", foreign)
 		}
 	}
-	for name, script := range scripts {
+	for name, script := range scripts() {
 		for _, foreign := range []string{"https:", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", `"./`} {
 			if strings.Contains(string(script.content), foreign) {
 				t.Errorf("%s has %q", name, foreign)
@@ -53,9 +56,9 @@ func TestAssets_NoExternalResources(t *testing.T) {
 }
 
 func TestAssets_ScriptsImportHashedBase(t *testing.T) {
-	for name, script := range scripts {
-		if name == "search.js" && !strings.Contains(string(script.content), `from "`+scripts[baseScript].Path+`"`) {
-			t.Errorf("%s does not import %s", name, scripts[baseScript].Path)
+	for name, script := range scripts() {
+		if name == "search.js" && !strings.Contains(string(script.content), `from "`+scripts()[baseScript].Path+`"`) {
+			t.Errorf("%s does not import %s", name, scripts()[baseScript].Path)
 		}
 	}
 	if _, err := scriptPath("none.js"); err == nil {
@@ -65,10 +68,34 @@ func TestAssets_ScriptsImportHashedBase(t *testing.T) {
 
 func TestAssets_ScriptSizeLimit(t *testing.T) {
 	bytes := 0
-	for _, script := range scripts {
-		bytes += len(script.content)
+	for _, name := range names(scriptFiles, "script") {
+		bytes += len(scripts()[name].content)
 	}
 	if bytes > 52_000 {
 		t.Errorf("the scripts have %d bytes", bytes)
+	}
+}
+
+func TestAssets_TextsOfScripts(t *testing.T) {
+	const text = "This item is not kept for reading offline."
+	if path := textsPath(locale.English); path != "" {
+		t.Errorf("English texts have the path %s", path)
+	}
+	path := textsPath(locale.Russian)
+	if !slices.Contains(Assets(), path) {
+		t.Errorf("%s is not public", path)
+	}
+	s := newSite(t)
+	if script := body(t, serve(s, "GET", path)); !strings.HasPrefix(script, "globalThis.texts = {") || !strings.Contains(script, `"`+text+`":"`) {
+		t.Errorf("got %.100s", script)
+	}
+	for _, language := range locale.Languages {
+		r := httptest.NewRequest("GET", "/help", nil)
+		r.Header.Set("Accept-Language", language.Code)
+		w := httptest.NewRecorder()
+		asLocal(Handler(s.Service)).ServeHTTP(w, r)
+		if got := strings.Contains(w.Body.String(), `<script src="`+path+`"></script>`); got != (language == locale.Russian) {
+			t.Errorf("%s: the page has the Russian texts: %t", language.Name, got)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 )
 
 // pageTimeout is the timeout of the requests for a page.
@@ -37,7 +38,7 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(helpPath, c.help)
 	mux.HandleFunc(iconPath, serveIcon)
 	mux.Handle(sheet.Path, sheet)
-	for _, script := range scripts {
+	for _, script := range scripts() {
 		mux.Handle(script.Path, script)
 	}
 	mux.HandleFunc("/", c.notFound)
@@ -85,18 +86,21 @@ func (c *console) withHeaders(next *http.ServeMux, small ...string) http.Handler
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Language", locale.From(r).Code)
 		_, pattern := next.Handler(r)
 		isForm := strings.HasPrefix(pattern, "POST ")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm {
 			h.Set("Allow", "GET, HEAD")
 			c.showMessage(w, r, http.StatusMethodNotAllowed, message{
-				Heading: "This page can only be read",
-				Text:    []string{"Use the REST API or the agent's commands for other changes."},
+				Heading: locale.T("This page can only be read"),
+				Text:    []locale.Text{locale.T("Use the REST API or the agent's commands for other changes.")},
 			})
 			return
 		}
 		if err := c.CheckSpace(); isForm && err != nil && !slices.Contains(small, pattern) {
-			c.showMessage(w, r, statusOf(err), message{Heading: "The disk is full", Text: []string{sentence(err.Error())}, Links: []choice{{Label: "Newest items", URL: "/"}}})
+			c.showMessage(w, r, statusOf(err), message{
+				Heading: locale.T("The disk is full"), Text: []locale.Text{explanation(err)}, Links: []choice{{Label: locale.T("Newest items"), URL: "/"}},
+			})
 			return
 		}
 		if strings.HasSuffix(pattern, eventsPath) {
@@ -115,15 +119,17 @@ func (c *console) withHeaders(next *http.ServeMux, small ...string) http.Handler
 
 // A message is a page with text and links only.
 type message struct {
-	Heading string
-	Text    []string // paragraphs
+	Heading locale.Text
+	Text    []locale.Text // paragraphs
 	Links   []choice
 }
 
 // showMessage responds with a message, without menu and status for a client that may not read.
 func (c *console) showMessage(w http.ResponseWriter, r *http.Request, status int, m message) {
-	if client := access.From(r.Context()); !client.May(access.Read) {
-		write(w, templates.of(client), status, "outer-message", page{Title: m.Heading, Main: m})
+	if !access.From(r.Context()).May(access.Read) {
+		p := page{Title: m.Heading, Main: m}
+		p.identify(r)
+		c.write(w, templates.of(r), status, "outer-message", p)
 		return
 	}
 	c.render(w, r, status, "message", page{Title: m.Heading, Main: m})
@@ -134,35 +140,35 @@ const helpPath = "/help"
 
 // help shows the query syntax and the keyboard shortcuts.
 func (c *console) help(w http.ResponseWriter, r *http.Request) {
-	c.render(w, r, http.StatusOK, "help-page", page{Title: "Help", Parts: []string{"help"}})
+	c.render(w, r, http.StatusOK, "help-page", page{Title: locale.T("Help"), Parts: []string{"help"}})
 }
 
 func (c *console) notFound(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
-		Heading: "Page not found",
-		Text:    []string{"The URL may be mistyped, or belong to another version of feedmesh."},
-		Links:   []choice{{Label: "Newest items", URL: "/"}},
+		Heading: locale.T("Page not found"),
+		Text:    []locale.Text{locale.T("The URL may be mistyped, or belong to another version of feedmesh.")},
+		Links:   []choice{{Label: locale.T("Newest items"), URL: "/"}},
 	})
 }
 
 // showUnavailable responds with 503: the service failed.
-func (c *console) showUnavailable(w http.ResponseWriter, r *http.Request, err error, what string) {
+func (c *console) showUnavailable(w http.ResponseWriter, r *http.Request, err error, what locale.Text) {
 	c.showMessage(w, r, http.StatusServiceUnavailable, failure(r, err, what))
 }
 
 // failure returns the message for a failed service. It names the component, but not the error, which is for
 // operators and reported by /readyz.
-func failure(r *http.Request, err error, what string) message {
+func failure(r *http.Request, err error, what locale.Text) message {
 	m := message{
-		Heading: what + " is not available",
-		Text: []string{
-			"A component that this page depends on cannot be reached at the moment. No data is lost: polling and storing continue when it recovers.",
-			"Retry in a minute.",
+		Heading: locale.T("%s is not available", what),
+		Text: []locale.Text{
+			locale.T("A component that this page depends on cannot be reached at the moment. No data is lost: polling and storing continue when it recovers."),
+			locale.T("Retry in a minute."),
 		},
-		Links: []choice{{Label: "Retry", URL: r.URL.RequestURI()}, {Label: "Readiness", URL: "/readyz"}},
+		Links: []choice{{Label: locale.T("Retry"), URL: r.URL.RequestURI()}, {Label: locale.T("Readiness"), URL: "/readyz"}},
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		m.Heading = what + " timed out"
+		m.Heading = locale.T("%s timed out", what)
 	}
 	return m
 }

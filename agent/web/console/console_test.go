@@ -29,11 +29,23 @@ type shown struct {
 	site   *site
 }
 
+// request returns a request for the page.
+func (p shown) request(t *testing.T) *http.Request {
+	r := httptest.NewRequest("GET", p.target, nil)
+	if p.site.timeout {
+		ctx, cancel := context.WithDeadline(r.Context(), noon.AddDate(-10, 0, 0))
+		t.Cleanup(cancel)
+		r = r.WithContext(ctx)
+	}
+	return r
+}
+
 // A pageAnswer is the response of a page.
 type pageAnswer struct {
 	shown
-	got  *http.Response
-	body []byte
+	got     *http.Response
+	body    []byte
+	russian []byte // the body in Russian
 }
 
 // response returns the response with an unread body.
@@ -67,14 +79,10 @@ func pages(t *testing.T) map[string]pageAnswer {
 	}
 	answers := map[string]pageAnswer{}
 	for name, p := range targets {
-		r := httptest.NewRequest("GET", p.target, nil)
-		if p.site.timeout {
-			ctx, cancel := context.WithDeadline(r.Context(), noon.AddDate(-10, 0, 0))
-			defer cancel()
-			r = r.WithContext(ctx)
-		}
-		got := p.site.answer(r)
-		answers[name] = pageAnswer{p, got, []byte(body(t, got))}
+		got := p.site.answer(p.request(t))
+		inRussian := p.request(t)
+		inRussian.Header.Set("Accept-Language", "ru")
+		answers[name] = pageAnswer{p, got, []byte(body(t, got)), []byte(body(t, p.site.answer(inRussian)))}
 	}
 	recorded = answers
 	return recorded

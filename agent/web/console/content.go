@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/web/console/sharing"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -27,8 +28,8 @@ var loadingElements = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track,
 // content returns an item's HTML for embedding in a page. Ingest has sanitized it (package classify/text):
 // only listed elements and attributes remain, without scripts and styles. Parsing and rendering it again
 // closes all elements, so it cannot break out of its container. Images for which picture returns a path are loaded from
-// there; others, and all other resources, become links, so that the publisher cannot track readers.
-func content(clean string, picture func(address string) (path string, shown bool)) template.HTML {
+// there; others, and all other resources, become links with labels in the language, so that the publisher cannot track readers.
+func content(l *locale.Language, clean string, picture func(address string) (path string, shown bool)) template.HTML {
 	around := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := html.ParseFragment(strings.NewReader(clean), around)
 	if err != nil {
@@ -50,7 +51,7 @@ func content(clean string, picture func(address string) (path string, shown bool
 			if shown {
 				showFrom(n, path)
 			} else {
-				replaceWithLink(n, path)
+				replaceWithLink(l, n, path)
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func showFrom(n *html.Node, path string) {
 
 // replaceWithLink replaces an element that loads a resource with a link to it, placed after any enclosing
 // link. A script replaces links of images that have a path with the image on request.
-func replaceWithLink(n *html.Node, path string) {
+func replaceWithLink(l *locale.Language, n *html.Node, path string) {
 	place := n
 	for up := n.Parent; up != nil; up = up.Parent {
 		if up.DataAtom == atom.A {
@@ -93,7 +94,7 @@ func replaceWithLink(n *html.Node, path string) {
 			if path != "" {
 				link.Attr = append(link.Attr, html.Attribute{Key: "data-picture", Val: path}, html.Attribute{Key: "data-alt", Val: attribute(n, "alt")})
 			}
-			words = "Picture: " + words
+			words = locale.T("Picture: %s", words).In(l)
 		}
 		link.AppendChild(&html.Node{Type: html.TextNode, Data: words})
 		if place.Parent != nil {
@@ -104,7 +105,7 @@ func replaceWithLink(n *html.Node, path string) {
 		n.Parent.RemoveChild(n)
 	}
 	if place != n && textOf(place) == "" { // the link contained only this element
-		place.AppendChild(&html.Node{Type: html.TextNode, Data: cmp.Or(host(attribute(place, "href")), "Link")})
+		place.AppendChild(&html.Node{Type: html.TextNode, Data: cmp.Or(host(attribute(place, "href")), locale.T("Link").In(l))})
 	}
 }
 
@@ -232,7 +233,10 @@ func (c feedPages) icon(w http.ResponseWriter, r *http.Request) {
 }
 
 // A sharePage edits the services that items are shared with.
-type sharePage struct{ Services, Presets, Error string }
+type sharePage struct {
+	Services, Presets string
+	Error             locale.Text
+}
 
 // sharing shows the services.
 func (c readingPages) sharing(w http.ResponseWriter, r *http.Request) {
@@ -241,7 +245,7 @@ func (c readingPages) sharing(w http.ResponseWriter, r *http.Request) {
 
 func (c readingPages) showSharing(w http.ResponseWriter, r *http.Request, status int, main sharePage) {
 	main.Presets = sharing.Format(sharing.Presets)
-	c.render(w, r, status, "share-page", page{Title: "Services to share items with", Main: main})
+	c.render(w, r, status, "share-page", page{Title: locale.T("Services to share items with"), Main: main})
 }
 
 // setSharing replaces the services, or states which line is invalid.
@@ -249,7 +253,7 @@ func (c readingPages) setSharing(w http.ResponseWriter, r *http.Request) {
 	text := formValue(w, r, "services")
 	list, err := sharing.Parse(text)
 	if err != nil {
-		c.showSharing(w, r, http.StatusUnprocessableEntity, sharePage{Services: text, Error: "Not saved: " + err.Error() + "."})
+		c.showSharing(w, r, http.StatusUnprocessableEntity, sharePage{Services: text, Error: locale.T("Not saved: %s.", locale.Composed(err.Error()))})
 		return
 	}
 	sharing.Set(w, list)

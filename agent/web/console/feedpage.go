@@ -1,46 +1,50 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/language"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // A feedPage shows one feed in detail.
 type feedPage struct {
 	feedRow
 	wire.Feed
-	Problem        *wire.FeedProblem
-	Site, Language string
-	ItemsURL       string
-	Added          *timestamp
-	LastItem       *timestamp
-	Due            *timestamp // time of the next poll if it is in the future
-	Changed        *timestamp
-	Error          string
-	Failures       int64
-	Polls          []pollRow
-	Spark          *pollSpark
-	Settings       feedSettings
-	Purge          string // the next purge; empty: none
-	NewestItems    []readingRow
-	Follows        string // action of the form that follows or mutes the feed
+	Problem           *feedProblem
+	Site              string
+	Language          locale.Text
+	ItemsURL          string
+	Added             *locale.Timestamp
+	LastItem          *locale.Timestamp
+	Due               *locale.Timestamp // time of the next poll if it is in the future
+	Changed           *locale.Timestamp
+	Failed            locale.Text // the error of the last polls; nil: none
+	LeftOut, Repaired locale.Text // of the last document
+	Polls             []pollRow
+	Spark             *pollSpark
+	Settings          feedSettings
+	Purge             locale.Text // the next purge; nil: none
+	NewestItems       []readingRow
+	Follows           string // action of the form that follows or mutes the feed
 }
 
 type pollRow struct {
-	At     *timestamp
+	At     *locale.Timestamp
 	Status int
-	Took   string
+	Took   locale.Text
 	Size   int64
-	What   string
-	Reason string // empty if unknown
+	What   locale.Text
+	Reason locale.Text // nil if unknown
 	Way    string
 }
 
@@ -52,7 +56,7 @@ type feedSettings struct {
 	UserAgent, User, Proxy string
 	Headers                []string // names of the headers that are set
 	HasPassword            bool
-	Errors                 []string
+	Errors                 []locale.Text
 }
 
 func settingsOf(f wire.Feed) feedSettings {
@@ -78,7 +82,7 @@ const newestOfFeed = 10
 // readFeed returns the feed of a request. If it fails it has written the response.
 func (c feedPages) readFeed(w http.ResponseWriter, r *http.Request) (wire.Feed, bool) {
 	f, err := c.Feeds.Get(r.Context(), wire.ByID{ID: r.PathValue("id")})
-	return f, !c.handleError(w, r, err, "The feed", c.noFeed)
+	return f, !c.handleError(w, r, err, locale.T("The feed"), c.noFeed)
 }
 
 func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, f wire.Feed, settings feedSettings) {
@@ -86,28 +90,54 @@ func (c feedPages) showFeed(w http.ResponseWriter, r *http.Request, status int, 
 	row := rowOf(f, now)
 	main := feedPage{
 		Follows: FollowsPath,
-		feedRow: row, Feed: f, Problem: f.Problem, Site: storage.WebURL(f.Site), Language: language.Name(f.Language),
-		ItemsURL: state{"feed": f.ID}.URL(), Added: newTimestamp(f.Added, now), LastItem: row.Newest,
+		feedRow: row, Feed: f, Problem: row.Problem, Site: storage.WebURL(f.Site), Language: languageName(f.Language),
+		ItemsURL: state{"feed": f.ID}.URL(), Added: locale.NewTimestamp(f.Added, now), LastItem: row.Newest,
 		Spark: pollSparkOf(f.Polls), Settings: settings, Purge: purgeNote(r.Context(), c.Retention, f, now),
 	}
 	if s := f.State; s != nil {
-		main.Changed, main.Error, main.Failures = newTimestamp(s.Changed, now), s.Error, int64(s.Failures)
+		main.Changed, main.LeftOut, main.Repaired = locale.NewTimestamp(s.Changed, now), locale.Composed(s.LeftOut()), composedList(s.Repaired())
+		main.Failed = failedPolls(s)
 		if s.Next.After(now) && s.Crawl == "" {
-			main.Due = newTimestamp(s.Next, now)
+			main.Due = locale.NewTimestamp(s.Next, now)
 		}
 	}
 	list, err := c.Reading.List(r.Context(), wire.ReadingQuery{Feed: f.ID, Show: wire.ShowAll, Limit: newestOfFeed})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) { // a feed that was removed meanwhile has none
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	for _, i := range list.Items {
 		main.NewestItems = append(main.NewestItems, readingState{"feed": f.ID, "show": wire.ShowAll}.row(i, now))
 	}
 	for _, p := range f.Polls {
-		main.Polls = append(main.Polls, pollRow{newTimestamp(p.At, now), p.Status, count(p.Duration.Milliseconds()), p.Size, service.DescribePoll(p), p.Reason, p.ProxyID})
+		main.Polls = append(main.Polls, pollRow{
+			locale.NewTimestamp(p.At, now), p.Status, locale.Count(p.Duration.Milliseconds()), p.Size,
+			composedSentences(service.DescribePoll(p)), locale.Composed(p.Reason), p.ProxyID,
+		})
 	}
-	c.render(w, r, status, "feed", page{Title: row.Title, Here: feedsPath, Main: main})
+	c.render(w, r, status, "feed", page{Title: locale.Data(row.Title), Here: feedsPath, Main: main})
+}
+
+// failedPolls describes the failures of the last polls; nil for none.
+func failedPolls(s *subjects.State) locale.Text {
+	failure := cmp.Or[locale.Text](locale.Composed(s.Error), locale.Data(""))
+	switch {
+	case s.Failures > 1:
+		return locale.N(int64(s.Failures), "The last %d poll failed: %s", "The last %d polls failed: %s", failure)
+	case s.Failures > 0:
+		return locale.T("The last poll failed: %s", failure)
+	}
+	return nil
+}
+
+// composedList returns a list of texts that another package composed; nil for "".
+func composedList(list string) locale.Text {
+	return locale.Join(", ", composed(strings.Split(list, ", "))...)
+}
+
+// composedSentences returns sentences that another package composed, each of which is translated; nil for "".
+func composedSentences(text string) locale.Text {
+	return locale.Join(" ", composed(strings.Split(strings.ReplaceAll(text, ". ", ".\n"), "\n"))...)
 }
 
 // setFeed changes the settings of a feed and redirects to its page.
@@ -125,7 +155,7 @@ func (c feedPages) setFeed(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		for _, field := range wrong.Fields {
-			shown.Errors = append(shown.Errors, field.Message)
+			shown.Errors = append(shown.Errors, locale.Composed(field.Message))
 		}
 		now := settingsOf(f)
 		shown.Headers, shown.HasPassword = now.Headers, now.HasPassword
@@ -133,7 +163,7 @@ func (c feedPages) setFeed(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, storage.ErrNotFound):
 		c.noFeed(w, r)
 	case err != nil:
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 	default:
 		http.Redirect(w, r, feedPath(r.PathValue("id")), http.StatusSeeOther)
 	}
@@ -198,13 +228,43 @@ type fetchTestPage struct {
 	Again   string // action of the form that repeats the test
 	First   []fetchedRow
 	Read    bool
-	Entries int64
+	Problem *feedProblem
+	Entries locale.Text // their number
+	Pairs   []pairRow   // of the comparison
+
+	LeftOut, Defects locale.Text
 }
 
 type fetchedRow struct {
 	Title, Link string
-	Published   *timestamp
+	Published   *locale.Timestamp
 }
+
+// A pairRow is an entry as two parsers read it.
+type pairRow struct {
+	wire.EntryPair
+	Differs locale.Text // names of fields; nil: one parser did not find the entry
+}
+
+// testPageOf returns the page of a result, without links.
+func testPageOf(result wire.FetchTest, now time.Time) fetchTestPage {
+	p := fetchTestPage{
+		FetchTest: result, Read: result.Error == "", Problem: problemOf(result.Problem), Entries: entriesText(result.Entries),
+		LeftOut: locale.Composed(result.LeftOut()), Defects: composedList(result.Defects()),
+	}
+	for _, e := range result.First {
+		p.First = append(p.First, fetchedRow{e.Title, storage.WebURL(e.Link), locale.NewTimestamp(e.Published, now)})
+	}
+	if result.Comparison != nil {
+		for _, pair := range result.Comparison.Pairs {
+			p.Pairs = append(p.Pairs, pairRow{pair, locale.Join(", ", composed(pair.Differs)...)})
+		}
+	}
+	return p
+}
+
+// entriesText returns a number of entries of a document.
+func entriesText(n int) locale.Text { return locale.N(int64(n), "%d entry", "%d entries") }
 
 // testFeed fetches a feed and shows the exchange.
 func (c feedPages) testFeed(w http.ResponseWriter, r *http.Request) {
@@ -215,26 +275,24 @@ func (c feedPages) testFeed(w http.ResponseWriter, r *http.Request) {
 	result, err := c.FetchTests.Run(r.Context(), wire.TestFetchRequest{Body: wire.FetchTestRequest{Feed: f.ID, Compare: true}})
 	if service.KindOf(err) == service.KindBusy {
 		c.showMessage(w, r, http.StatusTooManyRequests, message{
-			Heading: "Another test is running", Text: []string{"Retry when it has finished."},
-			Links: []choice{{Label: "Back to the feed", URL: feedPath(f.ID)}},
+			Heading: locale.T("Another test is running"), Text: []locale.Text{locale.T("Retry when it has finished.")},
+			Links: []choice{{Label: locale.T("Back to the feed"), URL: feedPath(f.ID)}},
 		})
 		return
 	}
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
-	main := fetchTestPage{FetchTest: result, Feed: rowOf(f, c.Now()).Title, URL: feedPath(f.ID), Again: feedPath(f.ID) + "/test", Read: result.Error == "", Entries: int64(result.Entries)}
-	for _, e := range result.First {
-		main.First = append(main.First, fetchedRow{e.Title, storage.WebURL(e.Link), newTimestamp(e.Published, c.Now())})
-	}
-	c.render(w, r, http.StatusOK, "feed-test", page{Title: "Test of " + main.Feed, Here: feedsPath, Main: main})
+	main := testPageOf(result, c.Now())
+	main.Feed, main.URL, main.Again = rowOf(f, c.Now()).Title, feedPath(f.ID), feedPath(f.ID)+"/test"
+	c.render(w, r, http.StatusOK, "feed-test", page{Title: locale.T("Test of %s", main.Feed), Here: feedsPath, Main: main})
 }
 
 // A removePage is the confirmation before a feed is removed.
 type removePage struct {
 	Title, URL, RemoveURL string
-	Items                 int64
+	Warning               locale.Text
 }
 
 func (c feedPages) confirmRemove(w http.ResponseWriter, r *http.Request) {
@@ -243,13 +301,14 @@ func (c feedPages) confirmRemove(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	row := rowOf(f, c.Now())
-	c.render(w, r, http.StatusOK, "feed-remove", page{Title: "Remove " + row.Title, Here: feedsPath,
-		Main: removePage{row.Title, row.URL, row.URL + "/remove", f.Items}})
+	warning := locale.N(f.Items, "Its %d item will be removed too. This cannot be undone.", "Its %d items will be removed too. This cannot be undone.")
+	c.render(w, r, http.StatusOK, "feed-remove", page{Title: locale.T("Remove %s", row.Title), Here: feedsPath,
+		Main: removePage{row.Title, row.URL, row.URL + "/remove", warning}})
 }
 
 func (c feedPages) removeFeed(w http.ResponseWriter, r *http.Request) {
 	_, err := c.Feeds.Remove(r.Context(), wire.ByID{ID: r.PathValue("id")})
-	if !c.handleError(w, r, err, "The store", c.noFeed) {
+	if !c.handleError(w, r, err, locale.T("The store"), c.noFeed) {
 		http.Redirect(w, r, feedsPath, http.StatusSeeOther)
 	}
 }

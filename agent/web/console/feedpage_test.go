@@ -147,19 +147,19 @@ func TestFeedPage_TestFetchShowsHeaders(t *testing.T) {
 func TestFeedPage_TestFetchShowsFigures(t *testing.T) {
 	c := &console{Service: newSite(t).Service}
 	for _, tested := range []struct {
-		page fetchTestPage
-		want []string
+		result wire.FetchTest
+		want   []string
 	}{
-		{fetchTestPage{Read: true, Entries: 2, FetchTest: wire.FetchTest{
-			Took: 1234, Size: 4200, Title: evil, Format: "RSS", Comparison: &wire.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []wire.EntryPair{
+		{wire.FetchTest{
+			Entries: 2, Took: 1234, Size: 4200, Title: evil, Format: "RSS", Comparison: &wire.Comparison{Parser: "gofeed v1", Entries: 2, Same: 1, Differ: 1, Pairs: []wire.EntryPair{
 				{Ours: &wire.ParsedEntry{Title: evil, Link: "javascript:alert(1)", Published: noon}, Theirs: &wire.ParsedEntry{Title: "b"}, Differs: []string{"title"}},
 				{Theirs: &wire.ParsedEntry{Title: "c"}},
 			}},
-		}}, []string{"RSS · <script>", "· 2 entries · 4.2 KB · 1,234 ms", "Second opinion: gofeed v1", "2 entries: 1 read alike, 1 differ", "not found", "found by one parser only"}},
-		{fetchTestPage{FetchTest: wire.FetchTest{Error: evil, Problem: &wire.FeedProblem{Summary: "It is away.", Advice: "Wait."}}}, []string{"It is away. Wait. <script>"}},
+		}, []string{"RSS · <script>", "· 2 entries · 4.2 KB · 1,234 ms", "Second opinion: gofeed v1", "2 entries: 1 read alike, 1 differ", "not found", "found by one parser only"}},
+		{wire.FetchTest{Error: evil, Problem: &wire.FeedProblem{Summary: "It is away.", Advice: "Wait."}}, []string{"It is away. Wait. <script>"}},
 	} {
 		w := httptest.NewRecorder()
-		c.render(w, httptest.NewRequest("GET", "/", nil), 200, "feed-test", page{Main: tested.page})
+		c.render(w, httptest.NewRequest("GET", "/", nil), 200, "feed-test", page{Main: testPageOf(tested.result, noon)})
 		text := words(parse(t, w.Body.String()))
 		for _, want := range tested.want {
 			if !strings.Contains(text, want) {

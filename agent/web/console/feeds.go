@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -105,10 +106,11 @@ type feedsPage struct {
 // A hostNote is the record of the requests to a host.
 type hostNote struct {
 	wire.Host
-	Last, Paused *timestamp
-	Problem      string // description of the last error
-	None         bool   // there were no requests
-	Unknown      bool   // the record can't be read
+	Last, Paused *locale.Timestamp
+	Reason       locale.Text // of the pause or the spacing
+	Problem      locale.Text // description of the last error
+	None         bool        // there were no requests
+	Unknown      bool        // the record can't be read
 }
 
 func (c feedPages) hostNote(r *http.Request, name string) *hostNote {
@@ -119,8 +121,8 @@ func (c feedPages) hostNote(r *http.Request, name string) *hostNote {
 	h.Name = name
 	none := errors.Is(err, storage.ErrNotFound)
 	return &hostNote{
-		Host: h, Last: newTimestamp(h.Last, c.Now()), Paused: newTimestamp(h.Paused, c.Now()), Problem: service.DescribeClass(h.Class, h.Status),
-		None: none, Unknown: err != nil && !none,
+		Host: h, Last: locale.NewTimestamp(h.Last, c.Now()), Paused: locale.NewTimestamp(h.Paused, c.Now()), Reason: locale.Composed(h.Reason),
+		Problem: locale.Composed(service.DescribeClass(h.Class, h.Status)), None: none, Unknown: err != nil && !none,
 	}
 }
 
@@ -133,7 +135,7 @@ type feedColumn struct {
 
 // A feedFilter is a filter of the list and its values.
 type feedFilter struct {
-	Title   string
+	Title   locale.Text
 	ID      string
 	Choices []choice
 }
@@ -147,17 +149,31 @@ type feedRow struct {
 	Host    string
 	HostURL string // of the list of its feeds
 	Items   int64
-	Rate    string // items a day; empty if unknown
-	Newest  *timestamp
-	Tier    string
-	Next    string
-	Reason  string
-	Last    string
-	Polled  *timestamp
+	Rate    locale.Text // items a day; nil if unknown
+	Newest  *locale.Timestamp
+	Tier    locale.Text
+	Next    locale.Text
+	Reason  locale.Text
+	Last    locale.Text
+	Polled  *locale.Timestamp
 	Failing bool
-	Problem *wire.FeedProblem
+	Problem *feedProblem
 	Pinned  bool
 	Tags    []choice
+}
+
+// A feedProblem describes the error of a feed and the advice for it.
+type feedProblem struct {
+	Summary, Advice locale.Text
+	Moved           bool // the feed is probably at another address
+}
+
+// problemOf returns nil for nil.
+func problemOf(p *wire.FeedProblem) *feedProblem {
+	if p == nil {
+		return nil
+	}
+	return &feedProblem{locale.Composed(p.Summary), composedSentences(p.Advice), p.Moved}
 }
 
 func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
@@ -173,10 +189,10 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		c.showUnavailable(w, r, err, "The list of feeds")
+		c.showUnavailable(w, r, err, locale.T("The list of feeds"))
 		return
 	}
-	main := feedsPage{pager: pager{What: "feeds"}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts(), Columns: s.columns(), Host: c.hostNote(r, s["host"])}
+	main := feedsPage{pager: pager{More: locale.T("More feeds")}, Clear: s.unfiltered(), Query: s["q"], Any: len(s) > 0 || len(found.Feeds) > 0, Sorts: s.sorts(), Columns: s.columns(), Host: c.hostNote(r, s["host"])}
 	if found.Total != nil {
 		main.Total = *found.Total
 	}
@@ -207,7 +223,7 @@ func (c feedPages) feeds(w http.ResponseWriter, r *http.Request) {
 		row.Icon = iconOf(r, f.ID)
 		main.Feeds = append(main.Feeds, row)
 	}
-	c.render(w, r, http.StatusOK, "feeds", page{Title: "Feeds", Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
+	c.render(w, r, http.StatusOK, "feeds", page{Title: locale.T("Feeds"), Here: feedsPath, Scripts: []string{"feeds.js"}, Main: main})
 }
 
 func (s feedState) sort() string {
@@ -217,50 +233,62 @@ func (s feedState) sort() string {
 	return s["sort"]
 }
 
-const badFeedsHeading = "Invalid list of feeds"
-
-var toFeeds = choice{Label: "All feeds", URL: feedsPath}
+var (
+	badFeedsHeading = locale.T("Invalid list of feeds")
+	toFeeds         = choice{Label: locale.T("All feeds"), URL: feedsPath}
+)
 
 // stateWords are the labels of feed states.
-var stateWords = map[string]string{
-	wire.StateFailing: "Failing", wire.StateGone: "Gone", wire.StateNew: "Never polled", wire.StateDue: "Due now",
-	wire.StatePolling: "Being polled", wire.StateOK: "OK",
+var stateWords = map[string]locale.Text{
+	wire.StateFailing: locale.T("Failing"), wire.StateGone: locale.T("Gone"), wire.StateNew: locale.T("Never polled"), wire.StateDue: locale.T("Due now"),
+	wire.StatePolling: locale.T("Being polled"), wire.StateOK: locale.T("OK"),
 }
 
-func chipLabel(name, value string) string {
+func chipLabel(name, value string) locale.Text {
 	switch name {
 	case "state":
 		return stateWords[value]
-	case "pinned":
-		return "Pinned"
+	case "class":
+		return locale.T("class: %s", locale.Composed(value))
+	case "tier":
+		return locale.T("tier: %s", locale.Composed(value))
+	case "tag":
+		return locale.T("tag: %s", value)
+	case "host":
+		return locale.T("host: %s", value)
 	}
-	return name + ": " + value
+	return locale.T("Pinned")
 }
 
 // sorts returns the sort orders of the list.
 func (s feedState) sorts() []choice {
 	var sorts []choice
-	for _, o := range [][2]string{{"title", "Title"}, {"items", "Most items"}, {"newest", "Newest item"}, {"added", "Recently added"}, {"url", "Address"}} {
-		sorts = append(sorts, choice{Label: o[1], URL: s.with("sort", o[0]), Active: s.sort() == o[0]})
+	for _, o := range []struct {
+		by    string
+		label locale.Text
+	}{
+		{"title", locale.T("Title")}, {"items", locale.T("Most items")}, {"newest", locale.T("Newest item")}, {"added", locale.T("Recently added")}, {"url", locale.T("Address")},
+	} {
+		sorts = append(sorts, choice{Label: o.label, URL: s.with("sort", o.by), Active: s.sort() == o.by})
 	}
 	return sorts
 }
 
 // columns returns the columns of the table.
 func (s feedState) columns() []feedColumn {
-	sorted := func(label, by, class, order string) feedColumn {
+	sorted := func(label locale.Text, by, class, order string) feedColumn {
 		return feedColumn{choice{Label: label, URL: s.with("sort", by), Active: s.sort() == by}, class, order}
 	}
-	plain := func(label, class string) feedColumn { return feedColumn{choice{Label: label}, class, ""} }
+	plain := func(label locale.Text, class string) feedColumn { return feedColumn{choice{Label: label}, class, ""} }
 	return []feedColumn{
-		sorted("Feed", "title", "", "ascending"), sorted("Items", "items", "number", "descending"), plain("Rate", "number spare"),
-		sorted("Newest", "newest", "", "descending"), plain("Last poll", "spare"), plain("Next poll", "spare"),
+		sorted(locale.T("Feed"), "title", "", "ascending"), sorted(locale.T("Items"), "items", "number", "descending"), plain(locale.T("Rate"), "number spare"),
+		sorted(locale.T("Newest item"), "newest", "", "descending"), plain(locale.T("Last poll"), "spare"), plain(locale.T("Next poll"), "spare"),
 	}
 }
 
 // filters returns the filters of the list. The URL of an active value removes it.
 func (s feedState) filters(f wire.FeedFacets) []feedFilter {
-	choices := func(name string, counts []wire.FeedCount, label func(string) string) (list []choice) {
+	choices := func(name string, counts []wire.FeedCount, label func(string) locale.Text) (list []choice) {
 		for _, n := range counts {
 			if n.Feeds == 0 && s[name] != n.Name {
 				continue
@@ -273,16 +301,15 @@ func (s feedState) filters(f wire.FeedFacets) []feedFilter {
 		}
 		return list
 	}
-	same := func(word string) string { return word }
 	tags := make([]wire.FeedCount, min(len(f.Tags), 20))
 	for i := range tags {
 		tags[i] = wire.FeedCount{Name: f.Tags[i].Tag, Feeds: f.Tags[i].Feeds}
 	}
 	all := []feedFilter{
-		{"State", "by-state", choices("state", f.States, func(state string) string { return stateWords[state] })},
-		{"Error", "by-error", choices("class", f.Classes, same)},
-		{"Tier", "by-tier", choices("tier", f.Tiers, same)},
-		{"Tag", "by-tag", choices("tag", tags, same)},
+		{locale.T("State"), "by-state", choices("state", f.States, func(state string) locale.Text { return stateWords[state] })},
+		{locale.T("Error"), "by-error", choices("class", f.Classes, locale.Composed)},
+		{locale.T("Tier"), "by-tier", choices("tier", f.Tiers, locale.Composed)},
+		{locale.T("Tag"), "by-tag", choices("tag", tags, func(tag string) locale.Text { return locale.Data(tag) })},
 	}
 	return slices.DeleteFunc(all, func(f feedFilter) bool { return len(f.Choices) == 0 })
 }
@@ -297,24 +324,32 @@ func (s feedState) row(f wire.Feed, now time.Time) feedRow {
 
 func rowOf(f wire.Feed, now time.Time) feedRow {
 	row := feedRow{
-		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: newTimestamp(f.LastItem, now),
-		Next: nextPoll(f, now), Last: f.LastPoll(), Failing: f.State != nil && f.State.Failures > 0, Problem: f.Problem, Pinned: f.Pinned,
+		ID: f.ID, Title: cmp.Or(f.Title, host(f.URL), f.URL), URL: feedPath(f.ID), Address: f.URL, Host: storage.HostOf(f.URL), Items: f.Items, Newest: locale.NewTimestamp(f.LastItem, now),
+		Next: nextPoll(f, now), Last: locale.Composed(f.LastPoll()), Failing: f.State != nil && f.State.Failures > 0, Problem: problemOf(f.Problem), Pinned: f.Pinned,
 	}
 	if f.State != nil {
-		row.Tier, row.Reason, row.Polled = f.State.Tier, f.State.Reason, newTimestamp(f.State.Polled, now)
+		row.Tier, row.Reason, row.Polled = locale.Composed(f.State.Tier), locale.Composed(f.State.Reason), locale.NewTimestamp(f.State.Polled, now)
 	}
-	row.Rate = rate(f.Rate)
+	row.Rate = locale.Rate(f.Rate)
 	return row
 }
 
-func nextPoll(f wire.Feed, now time.Time) string {
-	return f.NextPoll(now, func(t time.Time) string { return ago(now.Sub(t)) })
+func nextPoll(f wire.Feed, now time.Time) locale.Text {
+	var at locale.Text
+	words := f.NextPoll(now, func(t time.Time) string {
+		at = locale.Ago(now.Sub(t))
+		return ""
+	})
+	if at != nil {
+		return at
+	}
+	return locale.Composed(words)
 }
 
 func (c feedPages) noFeed(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
-		Heading: "Feed not found",
-		Text:    []string{"It may have been removed, or moved to another URL."},
+		Heading: locale.T("Feed not found"),
+		Text:    []locale.Text{locale.T("It may have been removed, or moved to another URL.")},
 		Links:   []choice{toFeeds},
 	})
 }

@@ -5,16 +5,17 @@ import (
 	"slices"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/language"
 )
 
 // A group is a filter with its values.
 type group struct {
-	ID, Label string
-	Days      *histogram // set if the values are days
-	Choices   []choice
-	More      []choice // values shown on request
+	ID      string
+	Label   locale.Text
+	Days    *histogram // set if the values are days
+	Choices []choice
+	More    []choice // values shown on request
 }
 
 // maxChoices is the number of values of a filter that are shown initially.
@@ -22,26 +23,28 @@ const maxChoices = 8
 
 var (
 	times = []choice{
-		{Label: "Any time"}, {Label: "Past day", URL: "day"}, {Label: "Past week", URL: "week"}, {Label: "Past month", URL: "month"},
+		{Label: locale.T("Any time")}, {Label: locale.T("Past day"), URL: "day"}, {Label: locale.T("Past week"), URL: "week"}, {Label: locale.T("Past month"), URL: "month"},
 	}
 	uniques = []choice{
-		{Label: "Default"}, {Label: "Hide from 80 % agreement", URL: "80"}, {Label: "Hide from 60 % agreement", URL: "60"}, {Label: "Hide from 40 % agreement", URL: "40"},
-		{Label: "Hide from 20 % agreement", URL: "20"},
+		{Label: locale.T("Default")}, {Label: locale.T("Hide from %s %% agreement", "80"), URL: "80"}, {Label: locale.T("Hide from %s %% agreement", "60"), URL: "60"},
+		{Label: locale.T("Hide from %s %% agreement", "40"), URL: "40"}, {Label: locale.T("Hide from %s %% agreement", "20"), URL: "20"},
 	}
-	stories = []choice{{Label: "One item each"}, {Label: "All items", URL: "all"}}
+	stories = []choice{{Label: locale.T("One item each")}, {Label: locale.T("All items"), URL: "all"}}
 	shows   = []choice{
-		{Label: "Without duplicates"}, {Label: "With duplicates", URL: "duplicates"}, {Label: "Spam only", URL: "spam"},
-		{Label: "Starred by rules", URL: "starred"}, {Label: "Sponsored", URL: "sponsored"}, {Label: "Muted by rules", URL: "muted"},
+		{Label: locale.T("Without duplicates")}, {Label: locale.T("With duplicates"), URL: "duplicates"}, {Label: locale.T("Spam only"), URL: "spam"},
+		{Label: locale.T("Starred by rules"), URL: "starred"}, {Label: locale.T("Sponsored"), URL: "sponsored"}, {Label: locale.T("Muted by rules"), URL: "muted"},
 	}
 )
 
 // groups returns the filters with their values as links.
 func (s state) groups(found wire.SearchResults) []group {
-	list := []group{s.fixed("time", "Published", times)}
+	list := []group{s.fixed("time", locale.T("Published"), times)}
 	if days := s.days(found.Facets["day"]); days != nil {
-		list = append(list, group{ID: "day", Label: "Days", Days: days})
+		list = append(list, group{ID: "day", Label: locale.T("Days"), Days: days})
 	}
-	for _, g := range []group{{ID: "category", Label: "Category"}, {ID: "topic", Label: "Topic"}, {ID: "feed", Label: "Feed"}, {ID: "language", Label: "Language"}} {
+	for _, g := range []group{
+		{ID: "category", Label: locale.T("Category")}, {ID: "topic", Label: locale.T("Topic")}, {ID: "feed", Label: locale.T("Feed")}, {ID: "language", Label: locale.T("Language")},
+	} {
 		if g.Choices = s.facet(g.ID, found.Facets[g.ID]); g.Choices == nil {
 			continue
 		}
@@ -51,13 +54,13 @@ func (s state) groups(found wire.SearchResults) []group {
 		list = append(list, g)
 	}
 	if s["q"] != "" && s["show"] == "" {
-		list = append(list, s.fixed("stories", "Stories", stories))
+		list = append(list, s.fixed("stories", locale.T("Stories"), stories))
 	}
-	return append(list, s.fixed("unique", "Repeated texts", uniques), s.fixed("show", "Show", shows))
+	return append(list, s.fixed("unique", locale.T("Repeated texts"), uniques), s.fixed("show", locale.T("Show"), shows))
 }
 
 // fixed returns a filter with fixed values. The URL of a value in values is the parameter's value.
-func (s state) fixed(name, label string, values []choice) group {
+func (s state) fixed(name string, label locale.Text, values []choice) group {
 	g := group{ID: name, Label: label}
 	for _, v := range values {
 		g.Choices = append(g.Choices, choice{Label: v.Label, URL: s.with(name, v.URL).URL(), Active: s[name] == v.URL, Key: name + " " + v.URL})
@@ -69,9 +72,9 @@ func (s state) fixed(name, label string, values []choice) group {
 func (s state) facet(name string, facets []wire.Facet) []choice {
 	var list []choice
 	for _, f := range facets {
-		c := choice{Label: cmp.Or(f.Label, f.Value), URL: s.with(name, f.Value).URL(), Count: f.Count, Key: name + " " + f.Value}
+		c := choice{Label: locale.Data(cmp.Or(f.Label, f.Value)), URL: s.with(name, f.Value).URL(), Count: f.Count, Key: name + " " + f.Value}
 		if name == "language" {
-			c.Label = language.Name(f.Value)
+			c.Label = languageName(f.Value)
 		}
 		if f.Value == s[name] {
 			c.Active, c.URL = true, s.with(name, "").URL()
@@ -84,38 +87,41 @@ func (s state) facet(name string, facets []wire.Facet) []choice {
 // chips returns the active filters as labels.
 func (s state) chips(found wire.SearchResults) []choice {
 	var list []choice
-	add := func(name, words string) {
+	add := func(name string, words locale.Text) {
 		if s[name] != "" {
 			list = append(list, choice{Label: words, URL: s.with(name, "").URL()})
 		}
 	}
 	add("time", label(times, s["time"]))
 	add("day", day(s["day"]))
-	add("category", "Category: "+s["category"])
-	add("topic", "Topic: "+s["topic"])
-	add("feed", "Feed: "+feedTitle(s["feed"], found))
-	add("language", "Language: "+language.Name(s["language"]))
+	add("category", locale.T("Category: %s", s["category"]))
+	add("topic", locale.T("Topic: %s", s["topic"]))
+	add("feed", locale.T("Feed: %s", feedTitle(s["feed"], found)))
+	add("language", locale.T("Language: %s", languageName(s["language"])))
 	add("unique", label(uniques, s["unique"]))
 	add("show", label(shows, s["show"]))
 	return list
 }
 
+// Noun returns the word behind the number of items.
+func (c choice) Noun() locale.Text { return locale.N(c.Count, " item", " items") }
+
 // linksOf returns names as links; at returns the URL of a name.
 func linksOf(names []string, at func(name string) string) []choice {
 	var list []choice
 	for _, name := range names {
-		list = append(list, choice{Label: name, URL: at(name)})
+		list = append(list, choice{Label: locale.Data(name), URL: at(name)})
 	}
 	return list
 }
 
-func label(values []choice, value string) string {
+func label(values []choice, value string) locale.Text {
 	for _, v := range values {
 		if v.URL == value {
 			return v.Label
 		}
 	}
-	return value
+	return locale.Data(value)
 }
 
 // feedTitle returns the title of a feed if the results contain it, else its ID.
@@ -133,6 +139,7 @@ type histogram struct {
 	Width, Height int
 	Bars          []dayBar
 	Days          []choice
+	Number        locale.Text // of Days
 }
 
 type dayBar struct {
@@ -190,14 +197,15 @@ func (s state) days(facet []wire.Facet) *histogram {
 	}
 	h.Width -= dayGap
 	slices.Reverse(h.Days)
+	h.Number = locale.Plural(int64(len(h.Days)), "day")
 	return h
 }
 
 // day formats a day: "1 Mar 2026".
-func day(iso string) string {
+func day(iso string) locale.Text {
 	at, err := time.Parse(time.DateOnly, iso)
 	if err != nil {
-		return iso
+		return locale.Data(iso)
 	}
-	return at.Format("2 Jan 2006")
+	return locale.Date(at, "2 Jan 2006")
 }

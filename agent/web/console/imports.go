@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -29,21 +30,24 @@ func (c importPages) routes(mux *http.ServeMux) {
 
 // An importRow is an import with its progress.
 type importRow struct {
-	Name, URL, State            string
-	Started, Finished           *timestamp
+	Name, State                 locale.Text
+	URL                         string
+	Started, Finished           *locale.Timestamp
 	Total, Done                 int64
 	Added, Known, Invalid, Left int64
-	Running, Ending             bool
+	Running, Ending, Cancelled  bool
 }
 
 func (c importPages) importRow(imp wire.Import) importRow {
 	row := importRow{
-		Name: imp.Name, URL: importPath(imp.ID), State: imp.State, Started: newTimestamp(imp.Started, c.Now()), Finished: newTimestamp(imp.Finished, c.Now()),
+		Name: locale.Data(imp.Name), URL: importPath(imp.ID), State: locale.Composed(imp.State),
+		Started: locale.NewTimestamp(imp.Started, c.Now()), Finished: locale.NewTimestamp(imp.Finished, c.Now()),
 		Total: int64(imp.Total), Done: int64(imp.Done), Added: int64(imp.Added), Known: int64(imp.Existing), Invalid: int64(imp.Invalid),
 		Left: int64(imp.Total - imp.Done), Running: imp.Finished.IsZero(), Ending: imp.Finished.IsZero() && imp.Cancel,
+		Cancelled: imp.State == wire.ImportEnded,
 	}
-	if row.Name == "" {
-		row.Name = "List " + imp.ID
+	if imp.Name == "" {
+		row.Name = locale.T("List %s", imp.ID)
 	}
 	return row
 }
@@ -51,14 +55,14 @@ func (c importPages) importRow(imp wire.Import) importRow {
 func (c importPages) imports(w http.ResponseWriter, r *http.Request) {
 	all, err := c.Imports.List(r.Context(), wire.None{})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The list of imports")
+		c.showUnavailable(w, r, err, locale.T("The list of imports"))
 		return
 	}
 	var rows []importRow
 	for _, imp := range all.Imports {
 		rows = append(rows, c.importRow(imp))
 	}
-	c.render(w, r, http.StatusOK, "imports", page{Title: "Imports", Here: feedsPath, Main: rows})
+	c.render(w, r, http.StatusOK, "imports", page{Title: locale.T("Imports"), Here: feedsPath, Main: rows})
 }
 
 // beginImport starts an import of the form's file, which it reads up to the size limit, and redirects to its
@@ -77,13 +81,13 @@ func (c importPages) beginImport(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	case errors.As(err, &large):
-		c.noList(w, r, http.StatusRequestEntityTooLarge, "The list is larger than "+size(service.MaxImport)+": split it.")
+		c.noList(w, r, http.StatusRequestEntityTooLarge, locale.T("The list is larger than %s: split it.", locale.Bytes(service.MaxImport)))
 	case kind == service.KindInvalid:
-		c.noList(w, r, http.StatusUnprocessableEntity, err.Error())
+		c.noList(w, r, http.StatusUnprocessableEntity, locale.Composed(err.Error()))
 	case kind == service.KindBusy:
-		c.noList(w, r, http.StatusTooManyRequests, "Too many imports are queued. Retry when some have finished.")
+		c.noList(w, r, http.StatusTooManyRequests, locale.T("Too many imports are queued. Retry when some have finished."))
 	default:
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 	}
 }
 
@@ -92,10 +96,11 @@ func invalidList(reason string) error {
 	return &service.Error{Kind: service.KindInvalid, Message: reason}
 }
 
-func (c importPages) noList(w http.ResponseWriter, r *http.Request, status int, why string) {
+func (c importPages) noList(w http.ResponseWriter, r *http.Request, status int, why locale.Text) {
 	c.showMessage(w, r, status, message{
-		Heading: "This list cannot be imported", Text: []string{why, "No feed was added. A list is OPML, as other readers export it, or text with one URL per line."},
-		Links: []choice{{Label: "Choose another file", URL: importsPath}, toFeeds},
+		Heading: locale.T("This list cannot be imported"),
+		Text:    []locale.Text{why, locale.T("No feed was added. A list is OPML, as other readers export it, or text with one URL per line.")},
+		Links:   []choice{{Label: locale.T("Choose another file"), URL: importsPath}, toFeeds},
 	})
 }
 
@@ -144,14 +149,15 @@ type importPage struct {
 	CSV       string
 	CancelURL string
 	Verdicts  []choice
-	Verdict   string
+	Verdict   locale.Text // of the lines; nil: any
 	Lines     []importLine
 }
 
 type importLine struct {
 	wire.ImportLine
-	Page string // URL of the feed's page; empty if it has none
-	Bad  bool
+	Verdict, Detail locale.Text
+	Page            string // URL of the feed's page; empty if it has none
+	Bad             bool
 }
 
 var importParams = []param{
@@ -164,7 +170,7 @@ const linesOnPage = 100
 func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 	s, err := readParams(r.URL.RawQuery, importParams)
 	if err != nil {
-		c.badAddress(w, r, "Invalid page of this import", err, choice{Label: "All imports", URL: importsPath})
+		c.badAddress(w, r, locale.T("Invalid page of this import"), err, choice{Label: locale.T("All imports"), URL: importsPath})
 		return
 	}
 	imp, err := c.Imports.Get(r.Context(), wire.ByID{ID: r.PathValue("id")})
@@ -178,11 +184,11 @@ func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 		found, err = c.Imports.Lines(r.Context(), wire.ImportSearch{ID: imp.ID, Verdict: s["verdict"], After: after, Limit: linesOnPage})
 	}
 	if err != nil {
-		c.showUnavailable(w, r, err, "The import")
+		c.showUnavailable(w, r, err, locale.T("The import"))
 		return
 	}
 	main := importPage{
-		pager: pager{What: "lines"}, importRow: c.importRow(imp), Verdict: s["verdict"],
+		pager: pager{More: locale.T("More lines")}, importRow: c.importRow(imp), Verdict: locale.Composed(s["verdict"]),
 		CSV: "/api/imports/" + url.PathEscape(imp.ID) + "/report", CancelURL: importPath(imp.ID) + "/cancel",
 	}
 	at := func(verdict string, after int) string {
@@ -192,9 +198,9 @@ func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 		}
 		return addressOf(importPath(imp.ID), params)
 	}
-	main.Verdicts = append(main.Verdicts, choice{Label: "all", URL: at("", 0), Active: s["verdict"] == ""})
+	main.Verdicts = append(main.Verdicts, choice{Label: locale.T("all"), URL: at("", 0), Active: s["verdict"] == ""})
 	for _, verdict := range wire.Verdicts {
-		main.Verdicts = append(main.Verdicts, choice{Label: verdict, URL: at(verdict, 0), Active: s["verdict"] == verdict})
+		main.Verdicts = append(main.Verdicts, choice{Label: locale.Composed(verdict), URL: at(verdict, 0), Active: s["verdict"] == verdict})
 	}
 	if after > 0 {
 		main.First = at(s["verdict"], 0)
@@ -203,7 +209,9 @@ func (c importPages) importPage(w http.ResponseWriter, r *http.Request) {
 		main.Next = at(s["verdict"], found.Next)
 	}
 	for _, line := range found.Lines {
-		row := importLine{ImportLine: line, Bad: slices.Contains(badVerdicts, line.Verdict)}
+		row := importLine{
+			ImportLine: line, Verdict: locale.Composed(line.Verdict), Detail: locale.Composed(line.Detail), Bad: slices.Contains(badVerdicts, line.Verdict),
+		}
 		if line.FeedID != "" && line.Verdict != wire.VerdictLeftOut && line.Verdict != wire.VerdictWaiting && line.Verdict != wire.VerdictRedirected {
 			row.Page = feedPath(line.FeedID)
 		}
@@ -217,14 +225,14 @@ var badVerdicts = []string{wire.VerdictInvalid, wire.VerdictFailed, wire.Verdict
 
 func (c importPages) noImport(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
-		Heading: "Import not found", Text: []string{"Only the last hundred imports are stored."},
-		Links: []choice{{Label: "All imports", URL: importsPath}},
+		Heading: locale.T("Import not found"), Text: []locale.Text{locale.T("Only the last hundred imports are stored.")},
+		Links: []choice{{Label: locale.T("All imports"), URL: importsPath}},
 	})
 }
 
 func (c importPages) cancelImport(w http.ResponseWriter, r *http.Request) {
 	imp, err := c.Imports.Cancel(r.Context(), wire.ByID{ID: r.PathValue("id")})
-	if !c.handleError(w, r, err, "The store", c.noImport) {
+	if !c.handleError(w, r, err, locale.T("The store"), c.noImport) {
 		http.Redirect(w, r, importPath(imp.ID), http.StatusSeeOther)
 	}
 }
@@ -238,7 +246,8 @@ const (
 type foundPage struct {
 	wire.Discovery
 	Feeds   []candidate
-	Number  int64  // of Feeds
+	Number  int64 // of Feeds
+	Problem locale.Text
 	Anyway  bool   // the URL may be added although no feed was found
 	AddPath string // action of the forms
 	Moves   string // title of the feed that the forms move; empty: they add a feed
@@ -247,9 +256,11 @@ type foundPage struct {
 
 type candidate struct {
 	wire.Candidate
-	URL    string
-	Page   string // of the feed's page if it is stored
-	Newest *timestamp
+	URL     string
+	Page    string // of the feed's page if it is stored
+	Newest  *locale.Timestamp
+	Entries locale.Text // their number
+	Problem locale.Text
 }
 
 // find looks for feeds at the submitted URL.
@@ -283,12 +294,12 @@ func (c feedPages) moveFeed(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, storage.ErrNotFound):
 		c.noFeed(w, r)
 	case err != nil:
-		c.showError(w, r, err, "The schedule", choice{Label: "Back to the feed", URL: feedPath(id)})
+		c.showError(w, r, err, locale.T("The schedule"), choice{Label: locale.T("Back to the feed"), URL: feedPath(id)})
 	default:
 		c.showMessage(w, r, http.StatusAccepted, message{
-			Heading: "The feed is being moved",
-			Text:    []string{"Its items, their marks and its settings will be at " + to.URL + " within seconds."},
-			Links:   []choice{{Label: "The feed at its new address", URL: feedPath(to.ID)}, toFeeds},
+			Heading: locale.T("The feed is being moved"),
+			Text:    []locale.Text{locale.T("Its items, their marks and its settings will be at %s within seconds.", to.URL)},
+			Links:   []choice{{Label: locale.T("The feed at its new address"), URL: feedPath(to.ID)}, toFeeds},
 		})
 	}
 }
@@ -297,23 +308,25 @@ func (c feedPages) moveFeed(w http.ResponseWriter, r *http.Request) {
 func (c feedPages) showFound(w http.ResponseWriter, r *http.Request, address string, main foundPage) {
 	found, err := c.Discovery.Find(r.Context(), wire.DiscoverRequest{Body: wire.DiscoveredAddress{URL: address, Words: main.Words}})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
-	main.Discovery, main.Number = found, int64(len(found.Feeds))
+	main.Discovery, main.Number, main.Problem = found, int64(len(found.Feeds)), locale.Composed(found.Problem)
 	_, invalid := storage.CanonicalURL(found.URL)
 	main.Anyway = len(found.Feeds) == 0 && found.Kind != wire.KindList && invalid == nil && main.Moves == ""
 	now := c.Now()
 	for _, f := range found.Feeds {
-		offer := candidate{Candidate: f, URL: f.URL, Newest: newTimestamp(f.Newest, now)}
+		offer := candidate{
+			Candidate: f, URL: f.URL, Newest: locale.NewTimestamp(f.Newest, now), Entries: entriesText(f.Entries), Problem: locale.Composed(f.Problem),
+		}
 		if f.Stored {
 			offer.Page = feedPath(f.FeedID)
 		}
 		main.Feeds = append(main.Feeds, offer)
 	}
-	title := "Add a feed"
+	title := locale.T("Add a feed")
 	if main.Moves != "" {
-		title = "Move " + main.Moves
+		title = locale.T("Move %s", main.Moves)
 	}
 	c.render(w, r, http.StatusOK, "found", page{Title: title, Here: feedsPath, Main: main})
 }
@@ -322,7 +335,7 @@ func (c feedPages) showFound(w http.ResponseWriter, r *http.Request, address str
 func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
 	added, err := c.Feeds.Add(r.Context(), wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{formValue(w, r, "url")}}})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	if f := added.Results[0]; f.Outcome != wire.ImportInvalid {
@@ -330,8 +343,8 @@ func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.showMessage(w, r, http.StatusUnprocessableEntity, message{
-		Heading: "This feed cannot be added",
-		Text:    []string{added.Results[0].Reason},
+		Heading: locale.T("This feed cannot be added"),
+		Text:    []locale.Text{locale.Composed(added.Results[0].Reason)},
 		Links:   []choice{toFeeds},
 	})
 }
@@ -340,7 +353,7 @@ func (c feedPages) add(w http.ResponseWriter, r *http.Request) {
 func (c feedPages) refresh(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	_, err := c.Feeds.Refresh(r.Context(), wire.ByID{ID: id})
-	if !c.handleError(w, r, err, "The schedule", c.noFeed) {
+	if !c.handleError(w, r, err, locale.T("The schedule"), c.noFeed) {
 		http.Redirect(w, r, feedPath(id), http.StatusSeeOther)
 	}
 }

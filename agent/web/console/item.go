@@ -13,8 +13,8 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console/play"
 	"feedmesh/agent/web/console/sharing"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/language"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
@@ -32,9 +32,9 @@ func (c itemPages) routes(mux *http.ServeMux) {
 // An itemPage shows one item.
 type itemPage struct {
 	URL             string
-	Title           string
+	Title           locale.Text
 	Lang            string
-	Language        string
+	Language        locale.Text
 	Feed            choice
 	Author          string
 	Original        string // web URL of the item, or empty
@@ -43,25 +43,25 @@ type itemPage struct {
 	Share           []sharing.Link // none: the item links to no page
 	Content         template.HTML
 	Excerpt         string // shown if there is no content
-	Published       *timestamp
-	Assumed         string // explanation of the date if Published is the time first seen, or empty
-	Updated         *timestamp
-	FirstSeen       *timestamp
+	Published       *locale.Timestamp
+	Assumed         locale.Text // explanation of the date if Published is the time first seen, or nil
+	Updated         *locale.Timestamp
+	FirstSeen       *locale.Timestamp
 	Revision        int
 	Spam            bool
 	SpamPath        string // action of the form that marks the item as spam or not spam
 	Categories      []choice
 	Topics          []choice
-	Flags           []string // such as "sponsored"
+	Flags           []locale.Text // such as "sponsored"
 	Tags            []string
 	Comments        string // URL of the discussion, or empty
 	Source          string // title of the original feed
 	Enclosures      []enclosure
-	Reasons         []string
-	StoryReason     string // reason for its event
-	Duplicate       string // URL of the item of which it is a duplicate, or empty
-	DuplicateReason string // reason why it is a duplicate
-	LabelPath       string // action of the form that corrects the labels
+	Reasons         []locale.Text
+	StoryReason     locale.Text // reason for its event
+	Duplicate       string      // URL of the item of which it is a duplicate, or empty
+	DuplicateReason locale.Text // reason why it is a duplicate
+	LabelPath       string      // action of the form that corrects the labels
 	Annotation      annotationForm
 	Similar         []itemRow
 	DifferPath      string // action of the form that marks it as no duplicate
@@ -75,7 +75,8 @@ type textForm struct{ ID, Back string }
 
 // A storyOf is the story of an item.
 type storyOf struct {
-	URL, Title     string
+	URL            string
+	Title          locale.Text
 	Items, Sources int64
 	Related        []itemRow
 }
@@ -95,21 +96,21 @@ type enclosure struct {
 	Play string // URL of the page that plays it; empty: none can
 }
 
-var assumptions = map[string]string{
-	"missing":    "the feed gives no date",
-	"unreadable": "the feed's date cannot be read",
-	"future":     "the feed's date is in the future",
+var assumptions = map[string]locale.Text{
+	"missing":    locale.T("the feed gives no date"),
+	"unreadable": locale.T("the feed's date cannot be read"),
+	"future":     locale.T("the feed's date is in the future"),
 }
 
-// assumption explains the date of an item that states none, or is empty.
-func assumption(i storage.Item) string {
+// assumption explains the date of an item that states none, or is nil.
+func assumption(i storage.Item) locale.Text {
 	switch why := assumptions[i.Assumed]; {
-	case why == "":
-		return ""
+	case why == nil:
+		return nil
 	case i.IsBackdated():
-		return why + ", and its first document may list old items, so it is not listed as new"
+		return locale.T("%s, and its first document may list old items, so it is not listed as new", why)
 	default:
-		return why + ", so the time first seen is used"
+		return locale.T("%s, so the time first seen is used", why)
 	}
 }
 
@@ -121,18 +122,29 @@ func statedOrSeen(i storage.Item) time.Time {
 	return i.Published
 }
 
-var duplicateReasons = map[string]string{
-	"url":  "Same URL.",
-	"text": "Same text.",
-	"hand": "Marked by a person.",
+var duplicateReasons = map[string]locale.Text{
+	"url":  locale.T("Same URL."),
+	"text": locale.T("Same text."),
+	"hand": locale.T("Marked by a person."),
 }
 
-// duplicateReason returns a sentence that explains why an item is a duplicate.
-func duplicateReason(by, why string) string {
+// duplicateReason returns a sentence that explains why an item is a duplicate; nil without a reason.
+func duplicateReason(by, why string) locale.Text {
 	if words, is := duplicateReasons[by]; is {
 		return words
 	}
-	return sentence(why)
+	return locale.Sentence(locale.Join("; ", composed(strings.Split(why, "; "))...))
+}
+
+// composed returns texts of services and agents, without empty ones.
+func composed(english []string) []locale.Text {
+	var texts []locale.Text
+	for _, text := range english {
+		if t := locale.Composed(text); t != nil {
+			texts = append(texts, t)
+		}
+	}
+	return texts
 }
 
 // maxID bounds the length of IDs, in bytes.
@@ -147,22 +159,22 @@ func (c itemPages) item(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	item, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
-	if c.handleError(w, r, err, "The store", c.noItem) {
+	if c.handleError(w, r, err, locale.T("The store"), c.noItem) {
 		return
 	}
 	same, err := c.Duplicates.List(r.Context(), wire.ByID{ID: id})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	related, err := c.Stories.Related(r.Context(), wire.ListRelatedRequest{ID: id, Limit: maxRelated})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
-	main := c.view(item, pictureChoice(r))
+	main := c.view(r, item)
 	main.Annotation, err = readingPages(c).annotation(r, id, main.URL)
-	if c.handleError(w, r, err, "The store", c.noItem) {
+	if c.handleError(w, r, err, locale.T("The store"), c.noItem) {
 		return
 	}
 	main.addShare(r)
@@ -182,7 +194,7 @@ func (c itemPages) markSpam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := c.setSpam(r.Context(), id, is == "yes")
-	if !c.handleError(w, r, err, "The store", c.noItem) {
+	if !c.handleError(w, r, err, locale.T("The store"), c.noItem) {
 		http.Redirect(w, r, itemURL(id), http.StatusSeeOther)
 	}
 }
@@ -222,10 +234,11 @@ func (c itemPages) differ(w http.ResponseWriter, r *http.Request) {
 // A playPage plays a file or a medium of an item.
 type playPage struct {
 	play.Player
-	Name, Lang string
-	Item       choice
-	Original   string // URL of the file, or of the page of the medium
-	Host       string // of it
+	Name     locale.Text
+	Lang     string
+	Item     choice
+	Original string // URL of the file, or of the page of the medium
+	Host     string // of it
 }
 
 // play shows the player of an enclosure. A link leads here, so that a browser requests nothing from the host of the medium
@@ -238,7 +251,7 @@ func (c itemPages) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	item, err := c.Items.Get(r.Context(), wire.ByID{ID: id})
-	if c.handleError(w, r, err, "The store", c.noItem) {
+	if c.handleError(w, r, err, locale.T("The store"), c.noItem) {
 		return
 	}
 	if n < 0 || n >= len(item.Enclosures) {
@@ -256,8 +269,12 @@ func (c itemPages) play(w http.ResponseWriter, r *http.Request) {
 	// other pages.
 	w.Header().Set("Content-Security-Policy", pagePolicy+"; "+player.Policy())
 	title := titleOrDefault(item.Title)
+	name := title
+	if e.Title != "" {
+		name = locale.Data(e.Title)
+	}
 	c.render(w, r, http.StatusOK, "play", page{Title: title, Scripts: []string{"play.js"}, Main: playPage{
-		Player: player, Name: cmp.Or(e.Title, title), Lang: item.Language, Item: choice{Label: title, URL: itemURL(id)}, Original: e.URL, Host: host(player.Address),
+		Player: player, Name: name, Lang: item.Language, Item: choice{Label: title, URL: itemURL(id)}, Original: e.URL, Host: host(player.Address),
 	}})
 }
 
@@ -277,39 +294,39 @@ func (c itemPages) fullText(w http.ResponseWriter, r *http.Request) {
 
 func (c itemPages) noItem(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
-		Heading: "Item not found",
-		Text:    []string{"Its feed may have been removed, or the URL may be mistyped."},
-		Links:   []choice{{Label: "Newest items", URL: "/"}},
+		Heading: locale.T("Item not found"),
+		Text:    []locale.Text{locale.T("Its feed may have been removed, or the URL may be mistyped.")},
+		Links:   []choice{{Label: locale.T("Newest items"), URL: "/"}},
 	})
 }
 
-func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
+func (c itemPages) view(r *http.Request, item wire.ItemView) itemPage {
 	now := c.Now()
 	p := itemPage{
 		URL:         itemURL(item.ID),
 		Title:       titleOrDefault(item.Title),
 		Lang:        item.Language,
-		Language:    language.Name(item.Language),
-		Feed:        choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: state{"feed": item.FeedID}.URL()},
+		Language:    languageName(item.Language),
+		Feed:        choice{Label: orRemoved(item.FeedTitle), URL: state{"feed": item.FeedID}.URL()},
 		Author:      item.Author,
 		Original:    storage.WebURL(item.URL),
 		Host:        host(item.URL),
-		Content:     content(item.HTML, picturesOf(item.Item, pictures)),
+		Content:     content(locale.From(r), item.HTML, picturesOf(item.Item, pictureChoice(r))),
 		Excerpt:     item.Excerpt,
-		Published:   newTimestamp(statedOrSeen(item.Item), now),
+		Published:   locale.NewTimestamp(statedOrSeen(item.Item), now),
 		Assumed:     assumption(item.Item),
-		Updated:     newTimestamp(item.Updated, now),
-		FirstSeen:   newTimestamp(item.FirstSeen, now),
+		Updated:     locale.NewTimestamp(item.Updated, now),
+		FirstSeen:   locale.NewTimestamp(item.FirstSeen, now),
 		Revision:    item.Revision,
 		Spam:        item.Spam,
 		SpamPath:    itemURL(item.ID) + "/spam",
 		LabelPath:   itemURL(item.ID) + "/labels",
-		Flags:       item.Flags,
+		Flags:       composed(item.Flags),
 		Tags:        item.Tags,
 		Comments:    storage.WebURL(item.Comments),
 		Source:      item.Source,
-		Reasons:     item.Reasons,
-		StoryReason: item.StoryReason,
+		Reasons:     composed(item.Reasons),
+		StoryReason: locale.Composed(item.StoryReason),
 	}
 	if p.Original != "" && len(text.PlainText(item.HTML)) < maxSummary {
 		p.FullText = &textForm{item.ID, p.URL}
@@ -335,7 +352,7 @@ func (c itemPages) view(item wire.ItemView, pictures string) itemPage {
 // addShare adds the links that send the item to the reader's services.
 func (p *itemPage) addShare(r *http.Request) {
 	if p.Original != "" {
-		p.Share = sharing.Links(sharing.Of(r), p.Title, p.Original)
+		p.Share = sharing.Links(sharing.Of(r), p.Title.In(locale.From(r)), p.Original)
 	}
 }
 
@@ -354,7 +371,7 @@ func (p *itemPage) addRelated(same wire.Duplicates, related wire.Related, now ti
 	p.Story = &storyOf{URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Items: int64(s.Items), Sources: int64(s.Sources)}
 	for _, i := range related.Items {
 		row := rowOfItem(i, now)
-		row.Reason = "" // shown on the story's page
+		row.Reason = nil // shown on the story's page
 		p.Story.Related = append(p.Story.Related, row)
 	}
 }
@@ -373,7 +390,7 @@ func (p *itemPage) addSimilar(found []wire.FoundItem, now time.Time) {
 	for _, i := range found {
 		row := itemRow{
 			ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
-			Publisher: cmp.Or(host(i.URL), i.FeedTitle), At: newTimestamp(statedOrSeen(i.Item), now), FirstSeen: i.Assumed != "",
+			Publisher: cmp.Or(host(i.URL), i.FeedTitle), At: locale.NewTimestamp(statedOrSeen(i.Item), now), FirstSeen: i.Assumed != "",
 		}
 		if !listed[row.URL] {
 			p.Similar = append(p.Similar, row)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service/imageproxy"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -132,7 +133,7 @@ func TestContent_LoadsNoResources(t *testing.T) {
 			`<a href="https://a.example/i.png" ` + rel + ` class="picture" data-picture="/here" data-alt="">Picture: a.example</a></picture>`,
 		`<iframe src="https://video.example/1"></iframe>`: `<a href="https://video.example/1" ` + rel + `>video.example</a>`,
 	} {
-		if got := string(content(clean, known)); got != want {
+		if got := string(content(locale.English, clean, known)); got != want {
 			t.Errorf("%s became\n%s, want\n%s", clean, got, want)
 		}
 	}
@@ -145,16 +146,16 @@ func TestContent_ShowsPicturesFromHere(t *testing.T) {
 	path := imageproxy.Path("x", item.Images[0], imageproxy.Small)
 	want := `<a href="https://b.example/"><img src="` + path + `" alt="A" title="T" loading="lazy" decoding="async"/></a>` +
 		`<a href="https://a.example/other.png" rel="noopener noreferrer nofollow" class="picture">Picture: a.example</a>`
-	if got := string(content(clean, picturesOf(item, smallPictures))); got != want {
+	if got := string(content(locale.English, clean, picturesOf(item, smallPictures))); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	if got := string(content(clean, picturesOf(item, noPictures))); strings.Contains(got, "<img") || !strings.Contains(got, `data-picture="`+imageproxy.Path("x", item.Images[0], imageproxy.Large)) {
+	if got := string(content(locale.English, clean, picturesOf(item, noPictures))); strings.Contains(got, "<img") || !strings.Contains(got, `data-picture="`+imageproxy.Path("x", item.Images[0], imageproxy.Large)) {
 		t.Errorf("without pictures: got\n%s, want links", got)
 	}
 }
 
 func TestContent_DeepNestingShownAsSource(t *testing.T) {
-	got := string(content(strings.Repeat("<div>", 2000)+"deep", picturesOf(storage.Item{}, allPictures)))
+	got := string(content(locale.English, strings.Repeat("<div>", 2000)+"deep", picturesOf(storage.Item{}, allPictures)))
 	if !strings.HasPrefix(got, "<pre>&lt;div&gt;") || !strings.HasSuffix(got, "deep</pre>") {
 		t.Errorf("got %.40q", got)
 	}

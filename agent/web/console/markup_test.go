@@ -145,7 +145,7 @@ func TestPages_Accessible(t *testing.T) {
 
 // isOurs reports whether it is the path of a console script.
 func isOurs(path string) bool {
-	for _, script := range scripts {
+	for _, script := range scripts() {
 		if script.Path == path {
 			return true
 		}

@@ -69,7 +69,7 @@ func TestMeshPage_ShowsBackups(t *testing.T) {
 	state := &wire.BackupState{To: "/backups", Last: noon.Add(-time.Hour), Size: 3 << 20, Problem: "since 10:00:00 UTC: backups to /backups fail", Requested: noon.Add(-2 * time.Hour), RequestedSize: 1 << 20}
 	site := newSite(t, func(d *service.Deps) { d.BackupState = func() *wire.BackupState { return state } })
 	text := words(parse(t, body(t, serve(site, "GET", "/mesh"))))
-	for _, want := range []string{"since 10:00:00 UTC: backups to /backups fail", "by schedule, in /backups1 hour ago3.1 MB", "on request2 hours ago1.0 MB"} {
+	for _, want := range []string{"since 10:00:00 UTC: backups to /backups fail", "by schedule, in /backups1 hour ago3.1 MB", "on request2 hours ago1 MB"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q: %s", want, text)
 		}

@@ -18,6 +18,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console/offline"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
@@ -30,18 +31,24 @@ var templateFiles embed.FS
 
 var templates = parsed(templateFiles)
 
-// A templateSet has the templates by the largest scope of the client: pages are made without the controls that it can't use,
-// by the function may.
-type templateSet map[access.Scope]func() *template.Template
+// A templateSet has the templates by language and by the largest scope of the client: pages are made without the controls
+// that it can't use, by the function may.
+type templateSet map[templateKey]func() *template.Template
 
-// of returns the templates for a client.
-func (s templateSet) of(c access.Client) *template.Template { return s[c.Largest()]() }
+type templateKey struct {
+	language *locale.Language
+	largest  access.Scope
+}
+
+// of returns the templates for the client of a request.
+func (s templateSet) of(r *http.Request) *template.Template {
+	return s[templateKey{locale.From(r), access.From(r.Context()).Largest()}]()
+}
 
 // parsed returns the templates of folders named templates. It panics if one can't be parsed: they are embedded.
 func parsed(folders ...fs.FS) templateSet {
-	all := template.New("").Funcs(template.FuncMap{
-		"count": count, "plural": plural, "bytes": size, "span": span, "percent": percent, "sentence": sentence,
-		"style": func() string { return sheet.Path }, "script": scriptPath,
+	all := template.New("").Funcs(locale.English.Functions()).Funcs(template.FuncMap{
+		"style": func() string { return sheet.Path }, "script": scriptPath, "texts": func() string { return "" },
 		"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
 		"lightTheme": func() string { return offline.LightTheme }, "darkTheme": func() string { return offline.DarkTheme },
 		"menu": func() []choice { return menu }, "may": access.Client{}.May,
@@ -50,11 +57,17 @@ func parsed(folders ...fs.FS) templateSet {
 		template.Must(all.ParseFS(folder, "templates/*.html"))
 	}
 	set := templateSet{}
-	for _, largest := range append([]access.Scope{"", access.Metrics}, access.Scopes...) {
-		client := access.Client{Scopes: []access.Scope{largest}}
-		set[largest] = sync.OnceValue(func() *template.Template {
-			return template.Must(all.Clone()).Funcs(template.FuncMap{"may": client.May})
-		})
+	for _, language := range locale.Languages {
+		for _, largest := range append([]access.Scope{"", access.Metrics}, access.Scopes...) {
+			client := access.Client{Scopes: []access.Scope{largest}}
+			set[templateKey{language, largest}] = sync.OnceValue(func() *template.Template {
+				own := template.Must(all.Clone()).Funcs(language.Functions()).Funcs(template.FuncMap{
+					"may": client.May, "texts": func() string { return textsPath(language) },
+				})
+				language.Translate(own)
+				return own
+			})
+		}
 	}
 	return set
 }
@@ -67,15 +80,17 @@ const (
 
 // menu are the links of the main menu, in order.
 var menu = []choice{
-	{Label: "News", URL: NewsPath}, {Label: "Read", URL: readPath}, {Label: "For you", URL: "/for-you"}, {Label: "Search", URL: "/"}, {Label: "Stories", URL: storiesPath}, {Label: "Feeds", URL: feedsPath}, {Label: "Rules", URL: "/rules"},
-	{Label: "Mesh", URL: "/mesh"},
+	{Label: locale.T("News"), URL: NewsPath}, {Label: locale.T("Read"), URL: readPath}, {Label: locale.T("For you"), URL: "/for-you"},
+	{Label: locale.T("Search"), URL: "/"}, {Label: locale.T("Stories"), URL: storiesPath}, {Label: locale.T("Feeds"), URL: feedsPath},
+	{Label: locale.T("Rules"), URL: "/rules"}, {Label: locale.T("Mesh"), URL: "/mesh"},
 }
 
 // A page contains the data of all templates.
 type page struct {
-	Title   string
+	Title   locale.Text
 	Search  form
 	Here    string     // path of the current menu entry
+	Address string     // path and query of the page, to which the choice of a language leads back
 	Wide    bool       // the page uses the whole width of the window
 	Scripts []string   // names of scripts beside base.js, such as "search.js"
 	Feeds   []feedLink // outputs for feed readers
@@ -87,11 +102,14 @@ type page struct {
 }
 
 // A feedLink is an output of the page's list for feed readers.
-type feedLink struct{ Title, Kind, URL string }
+type feedLink struct {
+	Title     locale.Text
+	Kind, URL string
+}
 
 // A choice is a link that changes the shown state.
 type choice struct {
-	Label  string
+	Label  locale.Text
 	URL    string
 	Count  int64
 	Active bool
@@ -101,9 +119,9 @@ type choice struct {
 
 // A pager contains the links to other pages of a list.
 type pager struct {
-	First string // URL of the first page; empty on the first page
-	Next  string // URL of the next page; empty on the last page
-	What  string // noun for the list's entries, such as "results"
+	First string      // URL of the first page; empty on the first page
+	Next  string      // URL of the next page; empty on the last page
+	More  locale.Text // label of the link to the next page, such as "More results"
 }
 
 // partHeader is the header with which a script requests a part of a page.
@@ -112,23 +130,31 @@ const partHeader = "Feedmesh-Part"
 // render writes a page, or the requested part of it. The page is buffered, so that a template error does not
 // leave a truncated response.
 func (c *console) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	client := access.From(r.Context())
-	if client.Person {
-		p.Person, p.Logout = client.Name, client.Session != ""
-	}
+	p.identify(r)
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
 		name = part
 		w.Header().Set(partHeader, part)
 	} else if status, err := c.status(r.Context()); err == nil {
 		p.Foot = newFooter(status)
 	}
-	write(w, templates.of(client), status, name, p)
+	c.write(w, templates.of(r), status, name, p)
 }
 
-// write sends a page.
-func write(w http.ResponseWriter, from *template.Template, status int, name string, p page) {
+// identify sets the person who requests the page, and its address.
+func (p *page) identify(r *http.Request) {
+	if client := access.From(r.Context()); client.Person {
+		p.Person, p.Logout = client.Name, client.Session != ""
+	}
+	if r.Method == http.MethodGet {
+		p.Address = r.URL.RequestURI()
+	}
+}
+
+// write sends a page. A failure is a defect of a template or of its data: it is logged.
+func (c *console) write(w http.ResponseWriter, from *template.Template, status int, name string, p page) {
 	var b bytes.Buffer
 	if err := from.ExecuteTemplate(&b, name, p); err != nil {
+		c.Log.Error("a page could not be rendered", "template", name, "err", err)
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
@@ -161,29 +187,23 @@ func (l *Layout) Handler(pages *http.ServeMux, small ...string) http.Handler {
 }
 
 // Message writes a page with sentences only, for a client that may be unknown.
-func (l *Layout) Message(w http.ResponseWriter, r *http.Request, status int, heading string, text ...string) {
+func (l *Layout) Message(w http.ResponseWriter, r *http.Request, status int, heading locale.Text, text ...locale.Text) {
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	m := message{Heading: heading}
 	for _, t := range text {
-		m.Text = append(m.Text, sentence(t))
+		m.Text = append(m.Text, locale.Sentence(t))
 	}
 	if access.From(r.Context()).May(access.Read) {
-		m.Links = []choice{{Label: "Newest items", URL: "/"}}
+		m.Links = []choice{{Label: locale.T("Newest items"), URL: "/"}}
 	}
 	l.console.showMessage(w, r, status, m)
 }
 
 // Error writes a page that explains an error of the component named by what, such as "The store". A client error has a
 // link back.
-func (l *Layout) Error(w http.ResponseWriter, r *http.Request, err error, what, backLabel, backURL string) {
+func (l *Layout) Error(w http.ResponseWriter, r *http.Request, err error, what, backLabel locale.Text, backURL string) {
 	l.console.showError(w, r, err, what, choice{Label: backLabel, URL: backURL})
 }
-
-// A Timestamp is shown by the templates time and ago.
-type Timestamp = timestamp
-
-// NewTimestamp returns nil for the zero time.
-func NewTimestamp(t, now time.Time) *Timestamp { return newTimestamp(t, now) }
 
 // Lang returns the language code of a partition, empty if it contains several languages.
 func Lang(partition string) string { return langOf(partition) }
@@ -192,23 +212,21 @@ func Lang(partition string) string { return langOf(partition) }
 func ShowsPictures(r *http.Request) bool { return pictureChoice(r) != noPictures }
 
 // Render writes a page with the status of the mesh for a client that may read it, and without for others.
-func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name, title string, main any) {
-	p, client := page{Title: title, Here: r.URL.Path, Main: main}, access.From(r.Context())
-	if client.Person {
-		p.Person, p.Logout = client.Name, client.Session != ""
-	}
-	if client.May(access.Read) {
+func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name string, title locale.Text, main any) {
+	p := page{Title: title, Here: r.URL.Path, Main: main}
+	p.identify(r)
+	if access.From(r.Context()).May(access.Read) {
 		if status, err := l.console.status(r.Context()); err == nil {
 			p.Foot = newFooter(status)
 		}
 	}
-	write(w, l.templates.of(client), status, name, p)
+	l.console.write(w, l.templates.of(r), status, name, p)
 }
 
 // Assets returns the paths of the files that pages are made with, which contain no data.
 func Assets() []string {
 	paths := []string{sheet.Path, iconPath}
-	for _, script := range scripts {
+	for _, script := range scripts() {
 		paths = append(paths, script.Path)
 	}
 	return paths
@@ -216,22 +234,22 @@ func Assets() []string {
 
 // showError responds with the reason of a client error and a link back. Other errors are reported as a
 // failure of the component named by what, such as "The store".
-func (c *console) showError(w http.ResponseWriter, r *http.Request, err error, what string, back choice) {
+func (c *console) showError(w http.ResponseWriter, r *http.Request, err error, what locale.Text, back choice) {
 	status := statusOf(err)
 	if status == 0 {
 		c.showUnavailable(w, r, err, what)
 		return
 	}
-	m := message{Heading: "This cannot be done", Text: []string{sentence(err.Error())}, Links: []choice{back}}
+	m := message{Heading: locale.T("This cannot be done"), Text: []locale.Text{explanation(err)}, Links: []choice{back}}
 	if status == http.StatusNotFound {
-		m.Heading = "Not found"
+		m.Heading = locale.T("Not found")
 	}
 	c.showMessage(w, r, status, m)
 }
 
 // handleError reports whether err is not nil, and then responds: with missing for [storage.ErrNotFound], else
 // with a failure of the component named by what.
-func (c *console) handleError(w http.ResponseWriter, r *http.Request, err error, what string, missing http.HandlerFunc) bool {
+func (c *console) handleError(w http.ResponseWriter, r *http.Request, err error, what locale.Text, missing http.HandlerFunc) bool {
 	switch {
 	case err == nil:
 		return false
@@ -245,13 +263,16 @@ func (c *console) handleError(w http.ResponseWriter, r *http.Request, err error,
 
 // badAddress responds with 400 to invalid URL parameters; wrong is an error of [readParams] or
 // [storage.ErrBadCursor].
-func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading string, invalid error, back choice) {
-	detail := "The URL is invalid: " + invalid.Error() + "."
+func (c *console) badAddress(w http.ResponseWriter, r *http.Request, heading locale.Text, invalid error, back choice) {
+	detail := locale.T("The URL is invalid: %s.", locale.Composed(invalid.Error()))
 	if errors.Is(invalid, storage.ErrBadCursor) {
-		detail = "The URL belongs to another list. Start again from the first page."
+		detail = locale.T("The URL belongs to another list. Start again from the first page.")
 	}
-	c.showMessage(w, r, http.StatusBadRequest, message{Heading: heading, Text: []string{detail}, Links: []choice{back}})
+	c.showMessage(w, r, http.StatusBadRequest, message{Heading: heading, Text: []locale.Text{detail}, Links: []choice{back}})
 }
+
+// explanation returns the reason for an error, as a sentence.
+func explanation(err error) locale.Text { return locale.Sentence(locale.Composed(err.Error())) }
 
 // statusOf returns the HTTP status of a client error, or 0 for a server error.
 func statusOf(err error) int {
@@ -306,11 +327,14 @@ type footer struct {
 	Feeds, Items, Indexed int64
 	Waiting, Quarantined  int64
 	Version               string
-	Stalled               []string // shown above the page
+	Stalled               []locale.Text // shown above the page
 }
 
 func newFooter(s wire.Status) *footer {
-	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version, Stalled: s.Stalled}
+	f := &footer{Feeds: s.Feeds.Stored, Items: s.Items, Indexed: s.Indexed, Version: s.Version}
+	for _, report := range s.Stalled {
+		f.Stalled = append(f.Stalled, locale.Composed(report))
+	}
 	for _, q := range s.Queues {
 		if q.Queue == subjects.QuarantineStream {
 			f.Quarantined += int64(q.Tasks)
@@ -325,21 +349,21 @@ func newFooter(s wire.Status) *footer {
 // with the error and a link back.
 func (c *console) redirectOrExplain(w http.ResponseWriter, r *http.Request, pending bool, err error, back, next string) {
 	var refusal *service.Error
-	m := message{Links: []choice{{Label: "Back", URL: back}}}
+	m := message{Links: []choice{{Label: locale.T("Back"), URL: back}}}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		m.Heading, m.Text = "Not found", []string{"The item or story was removed, or moved to another story."}
+		m.Heading, m.Text = locale.T("Not found"), []locale.Text{locale.T("The item or story was removed, or moved to another story.")}
 		c.showMessage(w, r, http.StatusNotFound, m)
 	case errors.As(err, &refusal):
-		m.Heading, m.Text = "This cannot be done", []string{sentence(refusal.Error())}
+		m.Heading, m.Text = locale.T("This cannot be done"), []locale.Text{explanation(refusal)}
 		c.showMessage(w, r, http.StatusConflict, m)
 	case errors.Is(err, service.ErrOlderAgent):
-		m.Heading, m.Text = "This cannot be done now", []string{sentence(err.Error())}
+		m.Heading, m.Text = locale.T("This cannot be done now"), []locale.Text{explanation(err)}
 		c.showMessage(w, r, http.StatusServiceUnavailable, m)
 	case err != nil:
-		c.showUnavailable(w, r, err, "The mesh")
+		c.showUnavailable(w, r, err, locale.T("The mesh"))
 	case pending:
-		m.Heading, m.Text = "The change is pending", []string{"It was accepted and will be applied by the cluster actor of its language."}
+		m.Heading, m.Text = locale.T("The change is pending"), []locale.Text{locale.T("It was accepted and will be applied by the cluster actor of its language.")}
 		c.showMessage(w, r, http.StatusAccepted, m)
 	default:
 		http.Redirect(w, r, next, http.StatusSeeOther)
@@ -362,8 +386,11 @@ func Unavailable(reason string, next http.Handler) http.Handler {
 			return
 		}
 		var b bytes.Buffer
-		m := message{Heading: "Not available yet", Text: []string{reason + ".", "No data is lost. This page loads itself again every five seconds."}}
-		if err := templates.of(access.Client{}).ExecuteTemplate(&b, "unavailable", m); err != nil {
+		m := message{
+			Heading: locale.T("Not available yet"),
+			Text:    []locale.Text{locale.Composed(reason + "."), locale.T("No data is lost. This page loads itself again every five seconds.")},
+		}
+		if err := templates.of(r).ExecuteTemplate(&b, "unavailable", m); err != nil {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/subjects"
 )
 
@@ -16,7 +17,7 @@ func TestPollSpark_StatesNumberOfPolls(t *testing.T) {
 	} {
 		got := ""
 		if s := pollSparkOf(polls); s != nil {
-			got = s.Words
+			got = s.Words.In(locale.English)
 		}
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

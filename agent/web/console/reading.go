@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"feedmesh/agent/access"
 	"feedmesh/agent/service/reading"
 	"feedmesh/agent/web/console/offline"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -33,7 +33,7 @@ func (c readingPages) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+readPath+"/pictures", c.choosePictures)
 	mux.HandleFunc("GET "+readPath+"/share", c.sharing)
 	mux.HandleFunc("POST "+readPath+"/share", c.setSharing)
-	offline.Register(mux, c.shell(), offline.Source{List: c.keptRows, Texts: c.keptTexts, Fail: c.notKept, Policy: readingPolicy})
+	offline.Register(mux, c.shell, offline.Source{List: c.keptRows, Texts: c.keptTexts, Fail: c.notKept, Policy: readingPolicy})
 }
 
 // A readingState is the state of the reading page: the URL parameters that differ from their defaults.
@@ -66,7 +66,7 @@ func (s readingState) URL() string { return addressOf(readPath, s) }
 // A readingPage shows items to read, the folders, and one item.
 type readingPage struct {
 	pager
-	Heading  string
+	Heading  locale.Text
 	Shows    []choice // unread, all, starred
 	Sort     choice   // the other order
 	Layout   choice   // the other layout
@@ -75,8 +75,8 @@ type readingPage struct {
 	Labels   []choice // of items
 	Feeds    []choice
 	Rows     []readingRow
-	Version  string // of Rows, their marks included
-	Empty    string // why there are no rows
+	Version  string      // of Rows, their marks included
+	Empty    locale.Text // why there are no rows
 	Open     *openItem
 	Stream   wire.ReadStream // what "mark all as read" marks
 	Until    string
@@ -88,15 +88,15 @@ type readingPage struct {
 
 // A readingRow is an item of the list.
 type readingRow struct {
-	ID, URL, Title, Lang string
-	Feed                 string
-	Icon                 string // path; may be empty
-	At                   *timestamp
-	Age                  string // short
-	Read, Starred        bool
-	Excerpt, Picture     string // of a card
-	Open                 bool
-	Time                 string // its place in the list
+	ID, URL, Lang    string
+	Title, Feed      locale.Text
+	Icon             string // path; may be empty
+	At               *locale.Timestamp
+	Age              locale.Text // short
+	Read, Starred    bool
+	Excerpt, Picture string // of a card
+	Open             bool
+	Time             string // its place in the list
 }
 
 // An openItem is the item that is shown beside the list.
@@ -106,10 +106,10 @@ type openItem struct {
 	Details string // URL of its page
 	Starred bool
 	Read    bool
-	Minutes int    // time to read it
-	Note    string // an error of its mark
-	Closed  string // URL of the list alone
-	Time    string // its place in the list
+	Minutes int         // time to read it
+	Note    locale.Text // an error of its mark
+	Closed  string      // URL of the list alone
+	Time    string      // its place in the list
 
 	listed wire.ReadingItem
 }
@@ -127,7 +127,7 @@ const readingLimit = 100
 func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
 	values, err := readParams(r.URL.RawQuery, readingParams)
 	if err != nil {
-		c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
+		c.badAddress(w, r, locale.T("This list cannot be shown"), err, choice{Label: locale.T("Unread items"), URL: readPath})
 		return
 	}
 	c.show(w, r, values, nil)
@@ -136,14 +136,14 @@ func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
 // show responds with the page of a state.
 func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingState, marked *markedRead) {
 	now := c.Now()
-	main := readingPage{pager: pager{What: "items"}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
+	main := readingPage{pager: pager{More: locale.T("More items")}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
 	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"], Label: s["label"]}
 	main.addLayout(s, pictureChoice(r))
 	part := r.Header.Get(partHeader)
 	// The item first, so that the numbers of unread items are without it. Other parts of its page do not open it.
 	if id := s["open"]; id != "" && (part == "" || part == articlePart) {
 		item, err := c.open(r, id, s)
-		if c.handleError(w, r, err, "The store", itemPages(c).noItem) {
+		if c.handleError(w, r, err, locale.T("The store"), itemPages(c).noItem) {
 			return
 		}
 		main.Open = item
@@ -151,10 +151,10 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 	if part != articlePart {
 		err := c.fill(r, s, &main, part, now)
 		if errors.Is(err, storage.ErrBadCursor) {
-			c.badAddress(w, r, "This list cannot be shown", err, choice{Label: "Unread items", URL: readPath})
+			c.badAddress(w, r, locale.T("This list cannot be shown"), err, choice{Label: locale.T("Unread items"), URL: readPath})
 			return
 		}
-		if c.handleError(w, r, err, "The store", feedPages(c).noFeed) {
+		if c.handleError(w, r, err, locale.T("The store"), feedPages(c).noFeed) {
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (c readingPages) fillFolders(r *http.Request, s readingState, main *reading
 		if err != nil {
 			return err
 		}
-		main.Heading = f.Name()
+		main.Heading = locale.Data(f.Name())
 	}
 	return nil
 }
@@ -285,45 +285,45 @@ func withOpen(items []wire.ReadingItem, open wire.ReadingItem, oldest bool) []wi
 }
 
 // whyNothing explains an empty list.
-func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) string {
+func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) locale.Text {
 	status, err := c.status(r.Context())
 	switch {
 	case q.Show == wire.ShowStarred:
-		return "No starred items. Press f, or the star of an item, to keep it here."
+		return locale.T("No starred items. Press f, or the star of an item, to keep it here.")
 	case q.Cursor != "":
-		return "No more items."
+		return locale.T("No more items.")
 	case err == nil && status.Feeds.Stored == 0:
-		return "No feeds yet. Add some on the page Feeds; their items appear within a minute."
+		return locale.T("No feeds yet. Add some on the page Feeds; their items appear within a minute.")
 	case err == nil && status.Items == 0:
-		return "No items yet. They appear after the first poll of the feeds; reload this page in a moment."
+		return locale.T("No items yet. They appear after the first poll of the feeds; reload this page in a moment.")
 	case q.Show == wire.ShowUnread:
-		return "Nothing unread."
+		return locale.T("Nothing unread.")
 	}
-	return "No items."
+	return locale.T("No items.")
 }
 
 // addFolders adds the links to lists with their numbers of unread items.
 func (p *readingPage) addFolders(f wire.Folders, s readingState, icon func(feedID string) string) {
 	base := readingState{"sort": s["sort"], "layout": s["layout"]}
 	all := s["feed"] == "" && s["tag"] == "" && s["label"] == ""
-	p.Heading = "All feeds"
-	p.Folders = []choice{{Label: "All feeds", URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
+	p.Heading = locale.T("All feeds")
+	p.Folders = []choice{{Label: p.Heading, URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
 	for _, folder := range f.Folders {
-		p.Folders = append(p.Folders, choice{Label: folder.Name, URL: base.with("tag", folder.Name, "show", s["show"]).URL(), Count: folder.Unread, Active: s["tag"] == folder.Name})
+		p.Folders = append(p.Folders, choice{Label: locale.Data(folder.Name), URL: base.with("tag", folder.Name, "show", s["show"]).URL(), Count: folder.Unread, Active: s["tag"] == folder.Name})
 	}
 	if s["tag"] != "" {
-		p.Heading = s["tag"]
+		p.Heading = locale.Data(s["tag"])
 	}
 	for _, feed := range f.Feeds {
-		p.Feeds = append(p.Feeds, choice{Label: cmp.Or(feed.Title, noTitle), Icon: icon(feed.ID), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
+		p.Feeds = append(p.Feeds, choice{Label: orRemoved(feed.Title), Icon: icon(feed.ID), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
 	}
 	list := s.with("cursor", "", "open", "")
-	for _, show := range []choice{{Label: "Unread", Key: ""}, {Label: "All", Key: wire.ShowAll}, {Label: "Starred", Key: wire.ShowStarred}} {
+	for _, show := range []choice{{Label: locale.T("Unread"), Key: ""}, {Label: locale.T("All"), Key: wire.ShowAll}, {Label: locale.T("Starred"), Key: wire.ShowStarred}} {
 		p.Shows = append(p.Shows, choice{Label: show.Label, URL: list.with("show", show.Key).URL(), Active: s["show"] == show.Key})
 	}
-	p.Sort = choice{Label: "Oldest first", URL: list.with("sort", "oldest").URL()}
+	p.Sort = choice{Label: locale.T("Oldest first"), URL: list.with("sort", "oldest").URL()}
 	if s["sort"] == "oldest" {
-		p.Sort = choice{Label: "Newest first", URL: list.with("sort", "").URL()}
+		p.Sort = choice{Label: locale.T("Newest first"), URL: list.with("sort", "").URL()}
 	}
 }
 
@@ -331,10 +331,10 @@ func (p *readingPage) addFolders(f wire.Folders, s readingState, icon func(feedI
 func (p *readingPage) addLabels(labels wire.ItemLabels, s readingState) {
 	base := readingState{"sort": s["sort"], "layout": s["layout"], "show": wire.ShowAll}
 	for _, label := range labels.Labels {
-		p.Labels = append(p.Labels, choice{Label: label.Name, URL: base.with("label", label.Name).URL(), Active: s["label"] == label.Name})
+		p.Labels = append(p.Labels, choice{Label: locale.Data(label.Name), URL: base.with("label", label.Name).URL(), Active: s["label"] == label.Name})
 	}
 	if s["label"] != "" {
-		p.Heading = s["label"]
+		p.Heading = locale.Data(s["label"])
 	}
 }
 
@@ -342,11 +342,11 @@ func (p *readingPage) addLabels(labels wire.ItemLabels, s readingState) {
 func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
 	at, age := i.Time, shortAge(now.Sub(i.Time))
 	if i.Published.IsZero() && i.Time.Before(i.Seen) {
-		at, age = i.Seen, "no date"
+		at, age = i.Seen, locale.T("no date")
 	}
 	return readingRow{
-		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: cmp.Or(i.FeedTitle, noTitle),
-		At: newTimestamp(at, now), Age: age, Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
+		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: orRemoved(i.FeedTitle),
+		At: locale.NewTimestamp(at, now), Age: age, Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
 		Time: i.Time.Format(time.RFC3339Nano),
 	}
 }
@@ -354,11 +354,11 @@ func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
 // addLayout adds how the list is shown, and the links and forms that change it.
 func (p *readingPage) addLayout(s readingState, pictures string) {
 	p.Cards = s["layout"] == "cards"
-	p.Layout = choice{Label: "Cards", URL: s.with("layout", "cards", "open", "").URL()}
+	p.Layout = choice{Label: locale.T("Cards"), URL: s.with("layout", "cards", "open", "").URL()}
 	if p.Cards {
-		p.Layout = choice{Label: "List", URL: s.with("layout", "", "open", "").URL()}
+		p.Layout = choice{Label: locale.T("List"), URL: s.with("layout", "", "open", "").URL()}
 	}
-	for _, c := range []choice{{Label: "All", Key: allPictures}, {Label: "Small", Key: smallPictures}, {Label: "None", Key: noPictures}} {
+	for _, c := range []choice{{Label: locale.T("All"), Key: allPictures}, {Label: locale.T("Small"), Key: smallPictures}, {Label: locale.T("None"), Key: noPictures}} {
 		c.Active = c.Key == pictures
 		p.Pictures = append(p.Pictures, c)
 	}
@@ -373,18 +373,18 @@ func (row *readingRow) addCard(i wire.ReadingItem, pictures string) {
 }
 
 // shortAge formats a time span for a narrow column: "5 min", "3 h", "2 d".
-func shortAge(d time.Duration) string {
+func shortAge(d time.Duration) locale.Text {
 	switch hours := d.Hours(); {
 	case d < time.Minute:
-		return "now"
+		return locale.T("now")
 	case hours < 1:
-		return count(int64(d.Minutes())) + " min"
+		return locale.T("%d min", int64(d.Minutes()))
 	case hours < 24:
-		return count(int64(hours)) + " h"
+		return locale.T("%d h", int64(hours))
 	case hours < 365*24:
-		return count(int64(hours/24)) + " d"
+		return locale.T("%d d", int64(hours/24))
 	default:
-		return count(int64(hours/24/365)) + " y"
+		return locale.T("%d y", int64(hours/24/365))
 	}
 }
 
@@ -409,7 +409,7 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 	}
 	if o.listed.Read = err == nil; err != nil {
 		c.Log.Warn("opened item not marked as read", "item", id, "err", err)
-		o.Read, o.Note = false, "It could not be marked as read: the store accepts no changes at the moment."
+		o.Read, o.Note = false, locale.T("It could not be marked as read: the store accepts no changes at the moment.")
 	}
 	return o, nil
 }
@@ -428,7 +428,7 @@ func (c readingPages) article(r *http.Request, id string, s readingState) (*open
 		return nil, storage.ErrNotFound
 	}
 	o := &openItem{
-		itemPage: itemPages(c).view(view, pictureChoice(r)), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: marked[0].Read, Minutes: minutesToRead(view.HTML),
+		itemPage: itemPages(c).view(r, view), ID: id, Details: itemURL(id), Starred: marked[0].Starred, Read: marked[0].Read, Minutes: minutesToRead(view.HTML),
 		Closed: s.with("open", "").URL() + "#" + id, Time: marked[0].Time.Format(time.RFC3339Nano), listed: marked[0],
 	}
 	if o.Annotation, err = c.annotation(r, id, s.with("open", id).URL()); err != nil {
@@ -473,7 +473,7 @@ const maxAnnotationForm = 32 << 10
 func (c readingPages) annotate(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxAnnotationForm)
 	if err := r.ParseForm(); err != nil {
-		c.notAnnotated(w, r, http.StatusRequestEntityTooLarge, "the labels or the note are too long")
+		c.notAnnotated(w, r, http.StatusRequestEntityTooLarge, locale.T("the labels or the note are too long"))
 		return
 	}
 	id, note := r.PostForm.Get("id"), strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n")
@@ -485,10 +485,10 @@ func (c readingPages) annotate(w http.ResponseWriter, r *http.Request) {
 	}
 	_, err := c.Reading.Annotate(r.Context(), wire.AnnotateItemRequest{ID: id, Body: wire.AnnotationChange{Labels: &labels, Note: &note}})
 	if limit := new(*reading.LimitError); errors.As(err, limit) {
-		c.notAnnotated(w, r, http.StatusUnprocessableEntity, (*limit).Reason)
+		c.notAnnotated(w, r, http.StatusUnprocessableEntity, locale.Composed((*limit).Reason))
 		return
 	}
-	if c.handleError(w, r, err, "The store", itemPages(c).noItem) {
+	if c.handleError(w, r, err, locale.T("The store"), itemPages(c).noItem) {
 		return
 	}
 	next := backTo(r.PostForm.Get("back"))
@@ -498,29 +498,34 @@ func (c readingPages) annotate(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-func (c readingPages) notAnnotated(w http.ResponseWriter, r *http.Request, status int, reason string) {
-	c.showMessage(w, r, status, message{Heading: "Labels and note not saved", Text: []string{sentence(reason)}, Links: []choice{{Label: "Unread items", URL: readPath}}})
+func (c readingPages) notAnnotated(w http.ResponseWriter, r *http.Request, status int, reason locale.Text) {
+	c.showMessage(w, r, status, message{
+		Heading: locale.T("Labels and note not saved"), Text: []locale.Text{locale.Sentence(reason)}, Links: []choice{{Label: locale.T("Unread items"), URL: readPath}},
+	})
 }
 
-// shell returns the reading page without data. It is rendered with the templates of the page, so that it looks alike.
-func (c readingPages) shell() offline.Shell {
-	main := readingPage{pager: pager{What: "items"}, Back: readPath, Shell: true}
+// shell returns the reading page without data, in a language. It is rendered with the templates of the page, so that it looks alike.
+func (c readingPages) shell(l *locale.Language) offline.Shell {
+	main := readingPage{pager: pager{More: locale.T("More items")}, Back: readPath, Shell: true}
 	main.addFolders(wire.Folders{}, readingState{}, nil)
-	html, err := rendered("reading", page{Title: "Read", Here: readPath, Wide: true, Scripts: readingScripts, Main: main})
+	html, err := rendered(l, "reading", page{Title: locale.T("Read"), Here: readPath, Wide: true, Scripts: readingScripts, Main: main})
 	if err != nil {
 		panic(err) // templates and data are part of the program
 	}
-	files := []string{sheet.Path, scripts[baseScript].Path, scripts["theme.js"].Path}
+	files := []string{sheet.Path, scripts()[baseScript].Path, scripts()["theme.js"].Path}
 	for _, name := range readingScripts {
-		files = append(files, scripts[name].Path)
+		files = append(files, scripts()[name].Path)
+	}
+	if path := textsPath(l); path != "" {
+		files = append(files, path)
 	}
 	return offline.Shell{Page: []byte(html), Help: helpPath, Assets: files}
 }
 
-// rendered executes a template.
-func rendered(name string, data any) (string, error) {
+// rendered executes a template without the controls that need a scope.
+func rendered(l *locale.Language, name string, data any) (string, error) {
 	var b strings.Builder
-	err := templates.of(access.Client{}).ExecuteTemplate(&b, name, data)
+	err := templates[templateKey{language: l}]().ExecuteTemplate(&b, name, data)
 	return b.String(), err
 }
 
@@ -530,11 +535,11 @@ func (c readingPages) keptRows(r *http.Request) ([]offline.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := c.Now()
+	now, l := c.Now(), locale.From(r)
 	rows := make([]offline.Row, len(list.Items))
 	for n, i := range list.Items {
-		rows[n] = offline.Row{ID: i.ID, Feed: i.FeedID, FeedTitle: cmp.Or(i.FeedTitle, noTitle), Starred: i.Starred}
-		if rows[n].HTML, err = rendered("row", readingState{}.row(i, now)); err != nil {
+		rows[n] = offline.Row{ID: i.ID, Feed: i.FeedID, FeedTitle: orRemoved(i.FeedTitle).In(l), Starred: i.Starred}
+		if rows[n].HTML, err = rendered(l, "row", readingState{}.row(i, now)); err != nil {
 			return nil, err
 		}
 	}
@@ -553,9 +558,9 @@ func (c readingPages) keptTexts(r *http.Request, ids []string) ([]offline.Text, 
 			return nil, err
 		}
 		if len(o.Content) > offline.MaxText {
-			o.Content, o.Note = "", "The text is too long to be kept for reading offline."
+			o.Content, o.Note = "", locale.T("The text is too long to be kept for reading offline.")
 		}
-		html, err := rendered("article", page{Main: readingPage{Open: o}})
+		html, err := rendered(locale.From(r), "article", page{Main: readingPage{Open: o}})
 		if err != nil {
 			return nil, err
 		}
@@ -566,7 +571,7 @@ func (c readingPages) keptTexts(r *http.Request, ids []string) ([]offline.Text, 
 
 // notKept responds to a request for kept items that failed.
 func (c readingPages) notKept(w http.ResponseWriter, r *http.Request, err error) {
-	c.showUnavailable(w, r, err, "The store")
+	c.showUnavailable(w, r, err, locale.T("The store"))
 }
 
 // wordsPerMinute is a usual reading speed.
@@ -581,12 +586,14 @@ func minutesToRead(html string) int {
 func (c readingPages) mark(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxMarksForm)
 	if err := r.ParseForm(); err != nil || len(r.PostForm["id"]) == 0 {
-		c.showMessage(w, r, http.StatusBadRequest, message{Heading: "Nothing was marked", Text: []string{"The form names no item, or too many."}, Links: []choice{{Label: "Unread items", URL: readPath}}})
+		c.showMessage(w, r, http.StatusBadRequest, message{
+			Heading: locale.T("Nothing was marked"), Text: []locale.Text{locale.T("The form names no item, or too many.")}, Links: []choice{{Label: locale.T("Unread items"), URL: readPath}},
+		})
 		return
 	}
 	change := storage.MarkChange{Read: yesOrNo(r.PostForm.Get("read")), Starred: yesOrNo(r.PostForm.Get("starred"))}
 	if err := c.Reading.Mark(r.Context(), change, r.PostForm["id"]...); err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	http.Redirect(w, r, backTo(r.PostForm.Get("back")), http.StatusSeeOther)
@@ -620,7 +627,7 @@ func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	done, err := c.Reading.MarkAll(r.Context(), wire.MarkAllReadRequest{Body: stream})
-	if c.handleError(w, r, err, "The store", feedPages(c).noFeed) {
+	if c.handleError(w, r, err, locale.T("The store"), feedPages(c).noFeed) {
 		return
 	}
 	marked := &markedRead{Number: int64(len(done.IDs)), IDs: done.IDs}

@@ -11,6 +11,7 @@ import (
 
 	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/web/console/offline"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 )
 
@@ -292,7 +293,7 @@ func TestShortAge(t *testing.T) {
 	for age, want := range map[time.Duration]string{
 		-time.Hour: "now", 59 * time.Second: "now", time.Minute: "1 min", 59 * time.Minute: "59 min", 23 * time.Hour: "23 h", 24 * time.Hour: "1 d", 800 * 24 * time.Hour: "2 y",
 	} {
-		if got := shortAge(age); got != want {
+		if got := shortAge(age).In(locale.English); got != want {
 			t.Errorf("%v: got %s, want %s", age, got, want)
 		}
 	}

@@ -2,75 +2,77 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // A retentionView shows how long items are kept, and the next purge.
 type retentionView struct {
-	Kept  string      // in words
-	Done  string      // purged items
-	Next  string      // the next purge and its time; empty: none
+	Kept  locale.Text // in words
+	Done  locale.Text // purged items
+	Next  locale.Text // the next purge and its time; nil: none
 	Feeds []purgedRow // that lose most items next
 }
 
 // A purgedRow is a feed that loses items.
 type purgedRow struct {
 	Title, URL  string
-	Items, Text string
+	Items, Text locale.Text
 }
 
 // purgedFeedsShown is the number of feeds that lose items on the page.
 const purgedFeedsShown = 10
 
 func retentionOf(r wire.Retention, now time.Time) retentionView {
-	v := retentionView{Kept: "Items are kept: " + r.Keep + "."}
+	keep := locale.Composed(r.Keep) // "all" is a word
+	v := retentionView{Kept: locale.T("Items are kept: %s.", keep)}
 	if len(r.Tags) > 0 {
-		v.Kept += " By tag: " + strings.Join(r.Tags, "; ") + "."
+		v.Kept = locale.T("Items are kept: %s. By tag: %s.", keep, strings.Join(r.Tags, "; "))
 	}
 	if r.Purged > 0 {
-		v.Done = fmt.Sprintf("%s purged so far, %s stored.", plural(r.Purged, "item"), plural(r.Items, "item"))
+		v.Done = locale.T("%s purged so far, %s stored.", locale.Plural(r.Purged, "item"), locale.Plural(r.Items, "item"))
 	}
 	if r.Next == nil {
 		return v
 	}
-	v.Next = describePurge(*r.Next, now) + " are being purged."
+	v.Next = locale.T("%s are being purged.", describePurge(*r.Next, now))
 	if r.Begins.After(now) {
-		v.Next = fmt.Sprintf("%s will be purged from %s on: %s.", describePurge(*r.Next, now), r.Begins.UTC().Format("2 January, 15:04 UTC"), strings.TrimSuffix(r.Reason, "?"))
+		at, reason := locale.Date(r.Begins.UTC(), "2 January, 15:04 UTC"), locale.Composed(strings.TrimSuffix(r.Reason, "?"))
+		v.Next = locale.T("%s will be purged from %s on: %s.", describePurge(*r.Next, now), at, reason)
 	}
 	for _, f := range r.Next.Feeds[:min(len(r.Next.Feeds), purgedFeedsShown)] {
-		v.Feeds = append(v.Feeds, purgedRow{f.Title, feedPath(f.FeedID), count(f.Items), size(f.Bytes)})
+		v.Feeds = append(v.Feeds, purgedRow{f.Title, feedPath(f.FeedID), locale.Count(f.Items), locale.Bytes(f.Bytes)})
 	}
 	return v
 }
 
 // describePurge returns the size of a purge in words.
-func describePurge(p wire.Purge, now time.Time) string {
-	atLeast := ""
+func describePurge(p wire.Purge, now time.Time) locale.Text {
+	items, size, oldest := locale.Plural(p.Items, "item"), locale.Bytes(p.Bytes), locale.Ago(now.Sub(p.Oldest))
 	if p.More {
-		atLeast = "At least "
+		return locale.T("At least %s with %s of text, the oldest of %s", items, size, oldest)
 	}
-	return fmt.Sprintf("%s%s with %s of text, the oldest of %s", atLeast, plural(p.Items, "item"), size(p.Bytes), newTimestamp(p.Oldest, now).Ago)
+	return locale.T("%s with %s of text, the oldest of %s", items, size, oldest)
 }
 
 // purgeTimeout is the timeout of the count of a feed's items to purge.
 const purgeTimeout = 2 * time.Second
 
-// purgeNote returns what the feed's own setting will delete, in words; empty if that is nothing or unknown.
-func purgeNote(ctx context.Context, retention *service.Retention, f wire.Feed, now time.Time) string {
+// purgeNote returns what the feed's own setting will delete, in words; nil if that is nothing or unknown.
+func purgeNote(ctx context.Context, retention *service.Retention, f wire.Feed, now time.Time) locale.Text {
 	if limit, err := storage.ParseKeep(f.Keep); err != nil || limit == (storage.Keep{}) {
-		return ""
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
 	p, err := retention.Try(ctx, wire.PurgeTrial{Keep: f.Keep, Feed: f.ID})
 	if err != nil || p.Items == 0 {
-		return ""
+		return nil
 	}
-	return describePurge(p, now) + " of this feed will be purged by its setting " + f.Keep + ", an hour after its change at the earliest."
+	return locale.T("%s of this feed will be purged by its setting %s, an hour after its change at the earliest.", describePurge(p, now), f.Keep)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 )
@@ -33,42 +34,46 @@ func (c rulePages) routes(mux *http.ServeMux) {
 type rulesPage struct {
 	Sets   []ruleSetRow
 	Jobs   []jobRow
-	NoJobs string // message if the jobs cannot be listed
+	NoJobs locale.Text // message if the jobs cannot be listed
 }
 
 type ruleSetRow struct {
-	URL, Name, Does string
-	Version         string
-	Note            string
-	Changed         *timestamp
-	Agents          string // how many of all agents use the newest version
+	URL, Name string
+	Does      locale.Text
+	Version   locale.Text
+	Note      locale.Text // may be nil
+	Changed   *locale.Timestamp
+	Agents    locale.Text // how many of all agents use the newest version
 }
 
 // A jobRow is a job on stored items.
 type jobRow struct {
-	ID, Note, State string
-	Progress        string
-	Error           string
-	Started         *timestamp
-	Do, Confirm     string // available action and its confirmation question; empty if none
+	ID          string
+	Note, State locale.Text
+	Progress    locale.Text
+	Error       locale.Text // may be nil
+	Started     *locale.Timestamp
+	Do          string      // available action; empty if none
+	Confirm     locale.Text // its confirmation question; may be nil
 }
 
 func (c rulePages) rules(w http.ResponseWriter, r *http.Request) {
 	sets, err := c.Rules.List(r.Context(), wire.None{})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	now := c.Now()
 	var main rulesPage
 	for _, set := range sets.Sets {
 		main.Sets = append(main.Sets, ruleSetRow{
-			URL: rulePath(set.Name), Name: set.Name, Does: set.Does, Version: versionName(set.Version), Note: set.Note, Changed: newTimestamp(set.Changed, now), Agents: agentsUsing(set),
+			URL: rulePath(set.Name), Name: set.Name, Does: locale.Composed(set.Does), Version: versionName(set.Version), Note: locale.Composed(set.Note),
+			Changed: locale.NewTimestamp(set.Changed, now), Agents: agentsUsing(set),
 		})
 	}
 	jobs, err := c.Jobs.List(r.Context(), wire.None{})
 	if err != nil {
-		main.NoJobs = "The jobs cannot be listed at the moment."
+		main.NoJobs = locale.T("The jobs cannot be listed at the moment.")
 	}
 	running := false
 	for _, j := range jobs.Jobs[:min(len(jobs.Jobs), pageSize)] {
@@ -78,49 +83,51 @@ func (c rulePages) rules(w http.ResponseWriter, r *http.Request) {
 	if running { // safe: the page has no input fields
 		w.Header().Set("Refresh", "3")
 	}
-	c.render(w, r, http.StatusOK, "rules", page{Title: "Rules", Here: rulesPath, Main: main})
+	c.render(w, r, http.StatusOK, "rules", page{Title: locale.T("Rules"), Here: rulesPath, Main: main})
 }
 
 // versionName formats a version; 0 is the built-in rules.
-func versionName(version int64) string {
+func versionName(version int64) locale.Text {
 	if version == 0 {
-		return "built-in"
+		return locale.T("built-in")
 	}
-	return "version " + strconv.FormatInt(version, 10)
+	return locale.T("version %s", strconv.FormatInt(version, 10))
 }
 
 // agentsUsing formats how many agents use the newest version.
-func agentsUsing(set wire.RuleSet) string {
-	n := 0
+func agentsUsing(set wire.RuleSet) locale.Text {
+	all, n := int64(len(set.Agents)), int64(0)
 	for _, a := range set.Agents {
 		if a.Version == set.Version {
 			n++
 		}
 	}
 	switch {
-	case len(set.Agents) == 0:
-		return "no agents"
-	case n == len(set.Agents):
-		return "all " + plural(int64(n), "agent")
+	case all == 0:
+		return locale.T("no agents")
+	case n == all:
+		return locale.N(all, "all %d agent", "all %d agents")
 	}
-	return strconv.Itoa(n) + " of " + plural(int64(len(set.Agents)), "agent")
+	return locale.N(all, "%[2]d of %[1]d agent", "%[2]d of %[1]d agents", n)
 }
 
 func jobRowOf(j wire.Job, now time.Time) jobRow {
-	row := jobRow{ID: j.ID, Note: j.Note, State: j.State, Error: j.Error, Started: newTimestamp(j.Started, now)}
-	row.Progress = count(int64(j.Done)) + " of " + count(int64(j.Total)) + ", " + count(int64(j.Changed)) + " changed"
+	row := jobRow{
+		ID: j.ID, Note: locale.Composed(j.Note), State: locale.Composed(j.State), Error: locale.Composed(j.Error), Started: locale.NewTimestamp(j.Started, now),
+		Progress: locale.T("%s of %s, %s changed", locale.Count(int64(j.Done)), locale.Count(int64(j.Total)), locale.Count(int64(j.Changed))),
+	}
 	switch {
 	case j.State == workbench.Running && j.Cancel:
-		row.State = "ending"
+		row.State = locale.T("ending")
 	case j.State == workbench.Running:
 		row.Do = "cancel"
 	case j.Kind == workbench.Relabel && j.State != workbench.Undone && j.Changed > 0:
-		row.Do, row.Confirm = "undo", "Restore the labels that these items had before?"
+		row.Do, row.Confirm = "undo", locale.T("Restore the labels that these items had before?")
 	}
 	return row
 }
 
-var toRules = choice{Label: "All rules", URL: rulesPath}
+var toRules = choice{Label: locale.T("All rules"), URL: rulesPath}
 
 // decideJob cancels or undoes a job.
 func (c rulePages) decideJob(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +150,7 @@ func (c rulePages) restoreRules(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := c.Rules.Restore(r.Context(), wire.RestoreRulesRequest{Name: name, Version: version}); err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	http.Redirect(w, r, rulePath(name), http.StatusSeeOther)
@@ -165,7 +172,7 @@ func (c rulePages) trainRules(w http.ResponseWriter, r *http.Request) {
 // redirectToJobs redirects to the list of jobs, or shows the error.
 func (c rulePages) redirectToJobs(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	http.Redirect(w, r, rulesPath+"#jobs", http.StatusSeeOther)
@@ -173,13 +180,17 @@ func (c rulePages) redirectToJobs(w http.ResponseWriter, r *http.Request, err er
 
 // A diffPage shows the changes between two versions.
 type diffPage struct {
-	Name, From, To string
-	Lines          []diffLine
-	Back           string
+	Name     string
+	From, To locale.Text
+	Lines    []diffLine
+	Back     string
 }
 
 // A diffLine is one line of a unified diff.
-type diffLine struct{ Class, Text string }
+type diffLine struct {
+	Class string
+	Text  locale.Text
+}
 
 const maxDiffLines = 5000
 
@@ -193,11 +204,11 @@ func (c rulePages) ruleDiff(w http.ResponseWriter, r *http.Request) {
 	}
 	diff, err := c.Rules.Diff(r.Context(), wire.DiffRequest{Name: name, From: from, To: to})
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	main := diffPage{Name: name, From: versionName(from), To: versionName(to), Lines: diffLines(string(diff.Data)), Back: rulePath(name)}
-	c.render(w, r, http.StatusOK, "rulediff", page{Title: "Changes of rules " + name, Here: rulesPath, Main: main})
+	c.render(w, r, http.StatusOK, "rulediff", page{Title: locale.T("Changes of rules %s", name), Here: rulesPath, Main: main})
 }
 
 // diffLines returns the lines of a unified diff without its two header lines, at most maxDiffLines.
@@ -205,7 +216,7 @@ func diffLines(diff string) (list []diffLine) {
 	all := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	for _, line := range all[min(2, len(all)):] {
 		if len(list) == maxDiffLines {
-			return append(list, diffLine{"at", "(truncated)"})
+			return append(list, diffLine{"at", locale.T("(truncated)")})
 		}
 		class := ""
 		switch {
@@ -216,7 +227,7 @@ func diffLines(diff string) (list []diffLine) {
 		case strings.HasPrefix(line, "@@"):
 			class = "at"
 		}
-		list = append(list, diffLine{class, line})
+		list = append(list, diffLine{class, locale.Data(line)})
 	}
 	return list
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
@@ -21,32 +23,47 @@ const (
 // An editPage is the rule workbench: edit, test, back-test and save a rule set.
 type editPage struct {
 	wire.RuleSetDetail
+	Does     locale.Text // purpose of the set
 	Path     string
 	Text     string // content of the field
 	From     int64  // version on which the text is based
 	Note     string
 	Editable bool
-	Whole    string // URL of a text that is too long for the field
-	Shown    string // name of the version in the field
-	Outcome  string // result of the last submit
-	Check    *wire.RuleCheck
+	Whole    string      // URL of a text that is too long for the field
+	Shown    locale.Text // name of the version in the field
+	Outcome  locale.Text // result of the last submit
+	Check    *checkResult
 	Conflict *conflict
 	Items    int
 	Counts   []int // selectable numbers of items for a back-test
 	Versions []versionRow
 }
 
+// A checkResult is the result of checking the text.
+type checkResult struct {
+	Heading            locale.Text // number of problems; nil if there are none
+	Problems, Warnings []locale.Text
+}
+
+func checkResultOf(c wire.RuleCheck) *checkResult {
+	found := checkResult{Problems: composed(c.Problems), Warnings: composed(c.Warnings)}
+	if n := int64(len(c.Problems)); n > 0 {
+		found.Heading = locale.N(n, "%d error:", "%d errors:")
+	}
+	return &found
+}
+
 // A conflict is a concurrent save by another person.
 type conflict struct {
-	Reason        string
+	Reason        locale.Text
 	Theirs, Yours []diffLine // their changes, and the difference from their text to yours
 }
 
 type versionRow struct {
 	Version int64
-	Name    string
-	Note    string
-	Changed *timestamp
+	Name    locale.Text
+	Note    locale.Text // may be nil
+	Changed *locale.Timestamp
 	URL     string // URL of the version
 	Diff    string // URL of its changes
 	Newest  bool
@@ -62,7 +79,7 @@ func (c rulePages) ruleSet(w http.ResponseWriter, r *http.Request) {
 	}
 	detail, err := c.Rules.Detail(r.Context(), wire.RuleVersionRequest{Name: r.PathValue("name"), Version: version})
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	c.edit(w, r, http.StatusOK, editPage{RuleSetDetail: detail, Text: detail.Text, From: detail.Newest})
@@ -71,7 +88,7 @@ func (c rulePages) ruleSet(w http.ResponseWriter, r *http.Request) {
 // edit shows the editor with its text, the check's result and the list of versions.
 func (c rulePages) edit(w http.ResponseWriter, r *http.Request, status int, main editPage) {
 	name := main.Name
-	main.Does = sentence(main.Does)
+	main.Does = locale.Sentence(locale.Composed(main.RuleSetDetail.Does))
 	main.Path, main.Shown, main.Counts, main.Editable = rulePath(name), versionName(main.Version), backtestCounts, main.Readable
 	if main.Items == 0 {
 		main.Items = backtestCounts[1]
@@ -82,11 +99,13 @@ func (c rulePages) edit(w http.ResponseWriter, r *http.Request, status int, main
 	}
 	saved, err := c.Rules.Versions(r.Context(), wire.RuleVersionSearch{Name: name, Limit: storage.MaxRuleVersions})
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	for i, v := range saved.Versions {
-		row := versionRow{Version: v.Version, Name: versionName(v.Version), Note: v.Note, Changed: newTimestamp(v.Changed, c.Now()), Newest: i == 0}
+		row := versionRow{
+			Version: v.Version, Name: versionName(v.Version), Note: locale.Composed(v.Note), Changed: locale.NewTimestamp(v.Changed, c.Now()), Newest: i == 0,
+		}
 		row.URL = main.Path + "?version=" + strconv.FormatInt(v.Version, 10)
 		if main.Readable {
 			row.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", main.Path, v.Version-1, v.Version)
@@ -96,7 +115,7 @@ func (c rulePages) edit(w http.ResponseWriter, r *http.Request, status int, main
 		}
 		main.Versions = append(main.Versions, row)
 	}
-	c.render(w, r, status, "rule", page{Title: "Rules " + name, Here: rulesPath, Scripts: []string{"rules.js"}, Main: main})
+	c.render(w, r, status, "rule", page{Title: locale.T("Rules %s", name), Here: rulesPath, Scripts: []string{"rules.js"}, Main: main})
 }
 
 // submitRules checks, back-tests or saves the submitted text. The response always contains the text, so that
@@ -106,13 +125,15 @@ func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if err := r.ParseForm(); err != nil {
 		c.showMessage(w, r, http.StatusRequestEntityTooLarge, message{
-			Heading: "This text is too long for the form", Text: []string{"Save it with the command: agent rules set " + name + " FILE."}, Links: []choice{toRules},
+			Heading: locale.T("This text is too long for the form"),
+			Text:    []locale.Text{locale.T("Save it with the command: agent rules set %s FILE.", name)},
+			Links:   []choice{toRules},
 		})
 		return
 	}
 	detail, err := c.Rules.Detail(r.Context(), wire.RuleVersionRequest{Name: name})
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	from, fromErr := strconv.ParseInt(r.PostFormValue("from"), 10, 64)
@@ -122,21 +143,21 @@ func (c rulePages) submitRules(w http.ResponseWriter, r *http.Request) {
 		Text: strings.ReplaceAll(r.PostFormValue("text"), "\r\n", "\n"), // browsers send CRLF
 	}
 	if fromErr != nil || len(main.Note) > 200 || !detail.Readable {
-		main.Outcome = "Not saved: the form is incomplete, or its note is longer than 200 characters."
+		main.Outcome = locale.T("Not saved: the form is incomplete, or its note is longer than 200 characters.")
 		c.edit(w, r, http.StatusBadRequest, main)
 		return
 	}
 	check, err := c.Rules.Check(r.Context(), wire.RuleTextRequest{Name: name, RawBody: []byte(main.Text)})
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
-	main.Check = &check
+	main.Check = checkResultOf(check)
 	switch do := r.PostFormValue("do"); {
 	case do == "check" || do == "edit":
 		c.edit(w, r, http.StatusOK, main)
 	case !check.Valid:
-		main.Outcome = "Not saved: the text has errors."
+		main.Outcome = locale.T("Not saved: the text has errors.")
 		c.edit(w, r, http.StatusUnprocessableEntity, main)
 	case do == "test":
 		c.startBacktest(w, r, main)
@@ -153,10 +174,10 @@ func (c rulePages) startBacktest(w http.ResponseWriter, r *http.Request, main ed
 	if err != nil {
 		status := statusOf(err)
 		if status == 0 {
-			c.showUnavailable(w, r, err, "The store")
+			c.showUnavailable(w, r, err, locale.T("The store"))
 			return
 		}
-		main.Outcome = sentence(err.Error())
+		main.Outcome = explanation(err)
 		c.edit(w, r, status, main)
 		return
 	}
@@ -177,12 +198,12 @@ func (c rulePages) saveRules(w http.ResponseWriter, r *http.Request, main editPa
 			diff.Data = nil
 		}
 		main.Conflict = &conflict{
-			Reason: sentence(err.Error()), Theirs: diffLines(string(diff.Data)), Yours: diffLines(workbench.Diff("theirs", main.RuleSetDetail.Text, "yours", main.Text)),
+			Reason: explanation(err), Theirs: diffLines(string(diff.Data)), Yours: diffLines(workbench.Diff("theirs", main.RuleSetDetail.Text, "yours", main.Text)),
 		}
 		main.From = main.Newest // the next save is based on their version
 		c.edit(w, r, http.StatusConflict, main)
 	case err != nil:
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 	default:
 		http.Redirect(w, r, rulePath(main.Name), http.StatusSeeOther)
 	}
@@ -201,15 +222,16 @@ type backtestPage struct {
 
 // A sampleKind is a kind of change with sample items.
 type sampleKind struct {
-	Label   string
+	Label   locale.Text
 	Count   int64
 	Samples []sampleRow
 }
 
 type sampleRow struct {
-	URL, Title    string
-	Before, After string
-	Reasons       []string
+	URL           string
+	Title         locale.Text
+	Before, After locale.Text
+	Reasons       []locale.Text
 }
 
 // A shiftRow shows the number of items with a label before and after.
@@ -228,7 +250,7 @@ func (c rulePages) ruleTest(w http.ResponseWriter, r *http.Request) {
 		err = storage.ErrNotFound
 	}
 	if err != nil {
-		c.showError(w, r, err, "The store", toRules)
+		c.showError(w, r, err, locale.T("The store"), toRules)
 		return
 	}
 	main := backtestPage{Backtest: test, Path: rulePath(test.Set), Percent: 100 * test.Done / max(test.Items, 1), Ended: test.Ended}
@@ -237,19 +259,19 @@ func (c rulePages) ruleTest(w http.ResponseWriter, r *http.Request) {
 	} else if test.Err == "" {
 		main.show(test.Report)
 	}
-	c.render(w, r, http.StatusOK, "ruletest", page{Title: "Back-test of rules " + test.Set, Here: rulesPath, Main: main})
+	c.render(w, r, http.StatusOK, "ruletest", page{Title: locale.T("Back-test of rules %s", test.Set), Here: rulesPath, Main: main})
 }
 
 // show adds a report to the page.
 func (p *backtestPage) show(report wire.Report) {
 	e, s := report.Effects, report.Samples
 	p.Effects = []figure{
-		{"looked", "Items tested", count(int64(report.Items))}, {"stay", "Unchanged", count(int64(e.Same))},
-		{"time", "Time per item", strconv.FormatFloat(report.MicrosPerItem, 'f', 0, 64) + " µs"},
+		{"looked", locale.T("Items tested"), locale.Count(int64(report.Items))}, {"stay", locale.T("Unchanged"), locale.Count(int64(e.Same))},
+		{"time", locale.T("Time per item"), locale.T("%s µs", strconv.FormatFloat(report.MicrosPerItem, 'f', 0, 64))},
 	}
 	p.Kinds = []sampleKind{
-		kindOf("Become spam", e.Spam, s.Spam), kindOf("No longer spam", e.Clean, s.Clean),
-		kindOf("Gain a category or topic", e.Gained, s.Gained), kindOf("Lose a category or topic", e.Lost, s.Lost),
+		kindOf(locale.T("Become spam"), e.Spam, s.Spam), kindOf(locale.T("No longer spam"), e.Clean, s.Clean),
+		kindOf(locale.T("Gain a category or topic"), e.Gained, s.Gained), kindOf(locale.T("Lose a category or topic"), e.Lost, s.Lost),
 	}
 	for _, shift := range report.Categories {
 		if shift.Before != shift.After && len(p.Shifts) < shiftsShown {
@@ -258,22 +280,27 @@ func (p *backtestPage) show(report wire.Report) {
 	}
 }
 
-func kindOf(label string, n int, samples []wire.Sample) sampleKind {
+func kindOf(label locale.Text, n int, samples []wire.Sample) sampleKind {
 	kind := sampleKind{Label: label, Count: int64(n)}
 	for _, s := range samples {
-		kind.Samples = append(kind.Samples, sampleRow{URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: s.Why})
+		kind.Samples = append(kind.Samples, sampleRow{
+			URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: composed(s.Why),
+		})
 	}
 	return kind
 }
 
 // labelsText formats the labels of an item.
-func labelsText(l wire.Labelled) string {
-	list := append(append([]string{}, l.Categories...), l.Topics...)
+func labelsText(l wire.Labelled) locale.Text {
+	var list []locale.Text
 	if l.Spam {
-		list = append([]string{"spam"}, list...)
+		list = append(list, locale.T("spam"))
 	}
-	if len(list) == 0 {
-		return "no labels"
+	for _, name := range append(slices.Clone(l.Categories), l.Topics...) {
+		list = append(list, locale.Data(name))
 	}
-	return strings.Join(list, ", ")
+	if list == nil {
+		return locale.T("no labels")
+	}
+	return locale.Join(", ", list...)
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
 	"feedmesh/classify/query"
@@ -22,9 +22,9 @@ func (c searchPages) searchRoutes(mux *http.ServeMux) {
 // A searchPage shows the results of a search.
 type searchPage struct {
 	pager
-	Heading  string
-	Count    string // formatted number of results
-	Notes    []string
+	Heading  locale.Text
+	Count    locale.Text // number of results, and of pages
+	Notes    []locale.Text
 	Sorts    []choice
 	Chips    []choice // active filters; the URL removes the filter
 	Clear    string   // URL without filters
@@ -32,8 +32,9 @@ type searchPage struct {
 	Digest   []quoteRow // sentences that summarize the results
 	Results  []result
 	Hidden   []hiddenRow
-	Empty    *empty // set if there are no results
-	Forgiven bool   // no item has all the words; the results are close matches
+	Less     locale.Text // number of Hidden
+	Empty    *empty      // set if there are no results
+	Forgiven bool        // no item has all the words; the results are close matches
 	Follow   *follow
 	Fault    *syntaxError // error of the query, or nil
 	Message  *message     // error of the search, or nil
@@ -42,13 +43,13 @@ type searchPage struct {
 // A result is an item found.
 type result struct {
 	URL        string
-	Title      []wire.Span
+	Title      []wire.Span // none: the item has no title
 	Passage    []wire.Span
 	Lang       string // language code, or empty
-	Language   string // language name
+	Language   locale.Text
 	Feed       choice
 	Host       string
-	Published  *timestamp
+	Published  *locale.Timestamp
 	Assumed    bool
 	Categories []choice
 	Duplicate  string // URL of the item of which it is a duplicate, or empty
@@ -57,13 +58,22 @@ type result struct {
 
 // A hiddenRow is a result that is not unique enough.
 type hiddenRow struct {
-	URL, Title string
-	Of         string // URL of the result that it repeats
-	Why        string
+	URL   string
+	Title locale.Text
+	Of    string // URL of the result that it repeats
+	Why   locale.Text
 }
 
-// noTitle replaces the title of a removed feed.
-const noTitle = "A removed feed"
+// orRemoved returns the title of a feed; that of a removed one is empty.
+func orRemoved(title string) locale.Text {
+	if title == "" {
+		return locale.T("A removed feed")
+	}
+	return locale.Data(title)
+}
+
+// languageName returns the name of a language by its ISO 639-1 code; nil for no code.
+func languageName(code string) locale.Text { return locale.Composed(language.Name(code)) }
 
 // An empty is the explanation of a search without results.
 type empty struct {
@@ -84,7 +94,7 @@ const (
 func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 	s, err := readState(r.URL.RawQuery)
 	if err != nil {
-		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch("Invalid search: " + err.Error() + ".")})
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch(locale.T("Invalid search: %s.", locale.Composed(err.Error())))})
 		return
 	}
 	now, q := c.Now(), s.search(c.Now())
@@ -96,10 +106,10 @@ func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &wrong):
 		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Fault: newSyntaxError(s["q"], wrong)})
 	case errors.Is(err, storage.ErrBadCursor):
-		text := "The URL belongs to another search. Start again from the first page."
+		text := locale.T("The URL belongs to another search. Start again from the first page.")
 		c.showSearch(w, r, http.StatusBadRequest, s.first(), searchPage{Message: badSearch(text)})
 	case err != nil:
-		m := failure(r, err, "Search")
+		m := failure(r, err, locale.T("Search"))
 		c.showSearch(w, r, http.StatusServiceUnavailable, s, searchPage{Message: &m})
 	default:
 		main := s.show(found, now)
@@ -116,11 +126,11 @@ func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 // showSearch writes a search page.
 func (c searchPages) showSearch(w http.ResponseWriter, r *http.Request, status int, s state, main searchPage) {
 	p := page{
-		Title: "Newest items", Here: "/", Search: s.form(), Scripts: []string{"search.js"},
+		Title: locale.T("Newest items"), Here: "/", Search: s.form(), Scripts: []string{"search.js"},
 		Parts: []string{resultsPart, hitsPart, filtersPart}, Main: main,
 	}
 	if s["q"] != "" {
-		p.Title = s["q"]
+		p.Title = locale.Data(s["q"])
 	}
 	p.Search.Faulty = main.Fault != nil
 	if main.Follow != nil {
@@ -130,14 +140,14 @@ func (c searchPages) showSearch(w http.ResponseWriter, r *http.Request, status i
 }
 
 // badSearch returns the message for an invalid search.
-func badSearch(why string) *message {
-	return &message{Heading: "Invalid search", Text: []string{why}, Links: []choice{{Label: "New search", URL: "/"}}}
+func badSearch(why locale.Text) *message {
+	return &message{Heading: locale.T("Invalid search"), Text: []locale.Text{why}, Links: []choice{{Label: locale.T("New search"), URL: "/"}}}
 }
 
 // A syntaxError is a query with a parse error, split at its position.
 type syntaxError struct {
 	Before, At, After string
-	What              string // error message
+	What              locale.Text // error message
 }
 
 func newSyntaxError(q string, f *query.SyntaxError) *syntaxError {
@@ -146,7 +156,7 @@ func newSyntaxError(q string, f *query.SyntaxError) *syntaxError {
 		at--
 	}
 	_, size := utf8.DecodeRuneInString(q[at:])
-	return &syntaxError{Before: q[:at], At: q[at : at+size], After: q[at+size:], What: sentence(strings.TrimSuffix(f.Message, "."))}
+	return &syntaxError{Before: q[:at], At: q[at : at+size], After: q[at+size:], What: locale.Sentence(locale.Composed(strings.TrimSuffix(f.Message, ".")))}
 }
 
 // whyEmpty determines why a search has no results.
@@ -173,9 +183,9 @@ func (c searchPages) whyEmpty(r *http.Request, s state, total int64) *empty {
 // show returns the page of the results.
 func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 	p := searchPage{
-		pager:    pager{What: "results"},
-		Heading:  "Newest items",
-		Count:    plural(found.Total, "item"),
+		pager:    pager{More: locale.T("More results")},
+		Heading:  locale.T("Newest items"),
+		Count:    locale.Plural(found.Total, "item"),
 		Chips:    s.chips(found),
 		Clear:    s.unfiltered().URL(),
 		Groups:   s.groups(found),
@@ -183,28 +193,31 @@ func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 		Forgiven: found.Fuzzy && len(found.Items) > 0,
 		Follow:   s.follow(),
 	}
+	least := locale.N(found.Total, "At least %d item", "At least %d items")
 	if s.once() {
-		p.Count = plural(found.Total, "result")
+		p.Count = locale.Plural(found.Total, "result")
+		least = locale.N(found.Total, "At least %d result", "At least %d results")
 	}
 	if found.By == wire.ByStore {
-		p.Notes = append(p.Notes, found.Why)
+		p.Notes = append(p.Notes, locale.Composed(found.Why))
 		if found.Next != "" {
-			p.Count = "At least " + p.Count
+			p.Count = least
 		}
 	}
 	if s["q"] != "" {
-		p.Heading = "Results for “" + s["q"] + "”"
+		p.Heading = locale.T("Results for “%s”", s["q"])
 		p.Sorts = []choice{
-			{Label: "Best match", URL: s.with("sort", "").URL(), Active: s["sort"] == "", Key: "sort"},
-			{Label: "Newest", URL: s.with("sort", "newest").URL(), Active: s["sort"] == "newest", Key: "sort newest"},
+			{Label: locale.T("Best match"), URL: s.with("sort", "").URL(), Active: s["sort"] == "", Key: "sort"},
+			{Label: locale.T("Newest"), URL: s.with("sort", "newest").URL(), Active: s["sort"] == "newest", Key: "sort newest"},
 		}
 	}
 	for _, q := range found.Digest {
 		p.Digest = append(p.Digest, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})
 	}
 	for _, h := range found.Hidden {
-		p.Hidden = append(p.Hidden, hiddenRow{itemURL(h.ID), titleOrDefault(h.Title), itemURL(h.Of), sentence(h.Why)})
+		p.Hidden = append(p.Hidden, hiddenRow{itemURL(h.ID), titleOrDefault(h.Title), itemURL(h.Of), locale.Sentence(locale.Composed(h.Why))})
 	}
+	p.Less = locale.N(int64(len(p.Hidden)), "%d result hidden: not unique enough", "%d results hidden: not unique enough")
 	for i, item := range found.Items {
 		p.Results[i] = s.result(item, now)
 	}
@@ -215,20 +228,20 @@ func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 		p.Next = s.more(found.Next, now).URL()
 	}
 	if p.First != "" || p.Next != "" {
-		p.Count += ", " + s.pageWord(found)
+		p.Count = locale.Join(", ", p.Count, s.pageWord(found))
 	}
 	return p
 }
 
 // pageWord formats the page number, with the number of pages if it is known: results of the store are counted
 // only as far as they were read, and with one item per story the total counts items.
-func (s state) pageWord(found wire.SearchResults) string {
-	word := "page " + strconv.Itoa(s.page())
+func (s state) pageWord(found wire.SearchResults) locale.Text {
+	page := strconv.Itoa(s.page())
 	if s.once() || found.By == wire.ByStore {
-		return word
+		return locale.T("page %s", page)
 	}
 	pages := max(int64(s.page()), (found.Total+pageSize-1)/pageSize)
-	return word + " of " + count(pages)
+	return locale.T("page %s of %d", page, pages)
 }
 
 func (s state) result(item wire.FoundItem, now time.Time) result {
@@ -237,14 +250,11 @@ func (s state) result(item wire.FoundItem, now time.Time) result {
 		Title:     item.TitleSpans,
 		Passage:   item.TextSpans,
 		Lang:      item.Language,
-		Language:  language.Name(item.Language),
-		Feed:      choice{Label: cmp.Or(item.FeedTitle, noTitle), URL: s.with("feed", item.FeedID).URL()},
+		Language:  languageName(item.Language),
+		Feed:      choice{Label: orRemoved(item.FeedTitle), URL: s.with("feed", item.FeedID).URL()},
 		Host:      host(item.URL),
-		Published: newTimestamp(statedOrSeen(item.Item), now),
+		Published: locale.NewTimestamp(statedOrSeen(item.Item), now),
 		Assumed:   item.Assumed != "",
-	}
-	if len(r.Title) == 0 {
-		r.Title = []wire.Span{{Text: titleOrDefault("")}}
 	}
 	if len(r.Passage) == 0 && item.Excerpt != "" {
 		r.Passage = []wire.Span{{Text: item.Excerpt}}
@@ -260,9 +270,9 @@ func (s state) result(item wire.FoundItem, now time.Time) result {
 }
 
 // coverageText formats the coverage of a story.
-func coverageText(t *wire.StoryCoverage) string {
+func coverageText(t *wire.StoryCoverage) locale.Text {
 	if t.Sources < 2 {
-		return plural(int64(t.Items), "item") + " about it"
+		return locale.N(int64(t.Items), "%d item about it", "%d items about it")
 	}
-	return plural(int64(t.Sources), "publisher") + ""
+	return locale.Plural(int64(t.Sources), "publisher")
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -191,7 +192,7 @@ func showsSyntaxError(t *testing.T, r *http.Response, q string, f *query.SyntaxE
 	if got := strings.TrimSpace(strings.ReplaceAll(words(shown[0]), "\u00a0", "")); got != strings.TrimSpace(q) {
 		t.Errorf("the query is shown as %q, want %q", got, q)
 	}
-	if page := words(doc); f.Message == "" || !strings.Contains(page, sentence(strings.TrimSuffix(f.Message, "."))) {
+	if page := words(doc); f.Message == "" || !strings.Contains(page, locale.Sentence(locale.Data(strings.TrimSuffix(f.Message, "."))).In(locale.English)) {
 		t.Errorf("%s: the page does not say %q", q, f.Message)
 	}
 	if field := elements(doc, "input")[0]; attr(field, "value") != q || attr(field, "aria-describedby") != "fault" {

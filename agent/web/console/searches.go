@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -30,24 +31,24 @@ func (c searchPages) savedRoutes(mux *http.ServeMux) {
 type savedRow struct {
 	follow
 	URL    string // of the search page
-	Added  *timestamp
+	Added  *locale.Timestamp
 	Remove string // action of the form that removes it
 }
 
 func (c searchPages) searches(w http.ResponseWriter, r *http.Request) {
 	saved, err := c.SavedSearches.List(r.Context(), wire.None{})
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	rows := make([]savedRow, len(saved.Searches))
 	for i, s := range saved.Searches {
 		rows[i] = savedRow{
-			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: newTimestamp(s.Added, c.Now()),
+			follow: savedFollow(s), URL: strings.TrimSuffix("/?"+s.Query, "?"), Added: locale.NewTimestamp(s.Added, c.Now()),
 			Remove: searchesPath + "/" + s.Name + "/remove",
 		}
 	}
-	c.render(w, r, http.StatusOK, "searches", page{Title: "Saved searches", Main: rows})
+	c.render(w, r, http.StatusOK, "searches", page{Title: locale.T("Saved searches"), Main: rows})
 }
 
 // savedFollow returns the output URLs of a saved search. They do not change with its query.
@@ -172,10 +173,10 @@ func (s state) output() url.Values {
 }
 
 // links returns the formats as links for the page's head.
-func (f *follow) links(title string) []feedLink {
+func (f *follow) links(title locale.Text) []feedLink {
 	return []feedLink{
-		{Title: title + " (Atom)", Kind: "application/atom+xml", URL: f.Atom},
-		{Title: title + " (RSS)", Kind: "application/rss+xml", URL: f.RSS},
-		{Title: title + " (JSON Feed)", Kind: "application/feed+json", URL: f.JSON},
+		{Title: locale.T("%s (Atom)", title), Kind: "application/atom+xml", URL: f.Atom},
+		{Title: locale.T("%s (RSS)", title), Kind: "application/rss+xml", URL: f.RSS},
+		{Title: locale.T("%s (JSON Feed)", title), Kind: "application/feed+json", URL: f.JSON},
 	}
 }

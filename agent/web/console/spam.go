@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -26,26 +27,26 @@ type spamPage struct {
 	pager
 	Items     []spamRow
 	Total     int64
-	Lists     *wire.SpamLists // nil if they are not available
-	Changed   *timestamp      // of Lists
+	Lists     *wire.SpamLists   // nil if they are not available
+	Changed   *locale.Timestamp // of Lists
 	Threshold string
-	Feed      string // title of the feed to which the list is filtered; empty: all
-	Clear     string // URL without the filter
-	Here      string // URL to which forms return
+	Feed      locale.Text // title of the feed to which the list is filtered; nil: all
+	Clear     string      // URL without the filter
+	Here      string      // URL to which forms return
 }
 
 // A spamRow is an item marked as spam.
 type spamRow struct {
 	ID       string
 	URL      string // of the item's page
-	Title    string
+	Title    locale.Text
 	Lang     string
 	Feed     choice // links to the feed's spam
 	FeedPage string
 	Host     string
 	Score    string
-	Judged   *timestamp
-	Reasons  []string
+	Judged   *locale.Timestamp
+	Reasons  []locale.Text
 	ByPerson bool
 }
 
@@ -66,16 +67,16 @@ func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 		c.badSpam(w, r, err)
 		return
 	case err != nil:
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	now := c.Now()
-	main := spamPage{pager: pager{What: "spam"}, Total: found.Total, Here: spamURL(feed, cursor), Clear: spamPath}
+	main := spamPage{pager: pager{More: locale.T("More spam")}, Total: found.Total, Here: spamURL(feed, cursor), Clear: spamPath}
 	for _, item := range found.Items {
 		main.Items = append(main.Items, spamRowOf(item, now))
 	}
 	if feed != "" {
-		main.Feed = feed
+		main.Feed = locale.Data(feed)
 		if len(main.Items) > 0 {
 			main.Feed = main.Items[0].Feed.Label
 		}
@@ -87,23 +88,23 @@ func (c spamPages) spam(w http.ResponseWriter, r *http.Request) {
 		main.Next = spamURL(feed, found.Next)
 	}
 	if lists, err := c.Spam.Lists(r.Context()); err == nil {
-		main.Lists, main.Changed, main.Threshold = &lists, newTimestamp(lists.Changed, now), hundredth(lists.Threshold)
+		main.Lists, main.Changed, main.Threshold = &lists, locale.NewTimestamp(lists.Changed, now), hundredth(lists.Threshold)
 	}
-	c.render(w, r, http.StatusOK, "spam", page{Title: "Spam", Here: spamPath, Main: main})
+	c.render(w, r, http.StatusOK, "spam", page{Title: locale.T("Spam"), Here: spamPath, Main: main})
 }
 
 func (c spamPages) badSpam(w http.ResponseWriter, r *http.Request, wrong error) {
-	c.badAddress(w, r, "Invalid list of spam", wrong, choice{Label: "All spam", URL: spamPath})
+	c.badAddress(w, r, locale.T("Invalid list of spam"), wrong, choice{Label: locale.T("All spam"), URL: spamPath})
 }
 
 func spamRowOf(i wire.SpamItem, now time.Time) spamRow {
-	feed := i.FeedTitle
-	if feed == "" {
-		feed = "A feed without a title"
+	feed := locale.T("A feed without a title")
+	if i.FeedTitle != "" {
+		feed = locale.Data(i.FeedTitle)
 	}
 	return spamRow{
 		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: choice{Label: feed, URL: spamURL(i.FeedID, "")},
-		FeedPage: feedPath(i.FeedID), Host: host(i.URL), Score: hundredth(i.SpamScore), Judged: newTimestamp(i.Judged, now), Reasons: i.Reasons, ByPerson: i.Corrected,
+		FeedPage: feedPath(i.FeedID), Host: host(i.URL), Score: hundredth(i.SpamScore), Judged: locale.NewTimestamp(i.Judged, now), Reasons: composed(i.Reasons), ByPerson: i.Corrected,
 	}
 }
 
@@ -122,8 +123,8 @@ func (c spamPages) decideSpam(w http.ResponseWriter, r *http.Request) {
 	id, is, back := formValue(w, r, "item"), formValue(w, r, "spam"), formValue(w, r, "back")
 	if id == "" || len(id) > maxID || is != "yes" && is != "no" {
 		c.showMessage(w, r, http.StatusBadRequest, message{
-			Heading: "Invalid form", Text: []string{"The form does not name an item, or whether it is spam."},
-			Links: []choice{{Label: "All spam", URL: spamPath}},
+			Heading: locale.T("Invalid form"), Text: []locale.Text{locale.T("The form does not name an item, or whether it is spam.")},
+			Links: []choice{{Label: locale.T("All spam"), URL: spamPath}},
 		})
 		return
 	}
@@ -131,7 +132,7 @@ func (c spamPages) decideSpam(w http.ResponseWriter, r *http.Request) {
 		back = spamPath
 	}
 	if err := c.setSpam(r.Context(), id, is == "yes"); err != nil {
-		c.showError(w, r, err, "The store", choice{Label: "All spam", URL: back})
+		c.showError(w, r, err, locale.T("The store"), choice{Label: locale.T("All spam"), URL: back})
 		return
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/subjects"
 )
@@ -15,8 +16,8 @@ import (
 // period is long.
 type spark struct {
 	Width, Height int
-	Path          string // SVG path of the bars
-	Words         string // text alternative
+	Path          string      // SVG path of the bars
+	Words         locale.Text // text alternative
 }
 
 const (
@@ -57,23 +58,23 @@ func sparkOf(a wire.HourlyItems, now time.Time) *spark {
 			addBar(&path, i, height)
 		}
 	}
-	over := "within " + plural(int64(hours), "hour")
+	items, period := locale.Plural(int64(all), "item"), locale.Plural(int64(hours), "hour")
+	words := locale.T("%s within %s", items, period)
 	if hours >= until {
-		over = "in the last " + plural(int64(hours), "hour")
+		words = locale.T("%s in the last %s", items, period)
 	}
-	s := &spark{Width: widthOf(len(bars)), Height: sparkHeight, Path: path.String(), Words: plural(int64(all), "item") + " " + over}
 	if all > highest {
-		s.Words += ", at most " + count(int64(highest)) + " within " + plural(int64(each), "hour")
+		words = locale.T("%s, at most %s within %s", words, locale.Count(int64(highest)), locale.Plural(int64(each), "hour"))
 	}
-	return s
+	return &spark{Width: widthOf(len(bars)), Height: sparkHeight, Path: path.String(), Words: words}
 }
 
 // A pollSpark is a sparkline of a feed's last polls, oldest first. The height of a bar is the poll's
 // duration.
 type pollSpark struct {
 	Width, Height int
-	Good, Bad     string // SVG paths of successful and failed polls
-	Words         string // text alternative
+	Good, Bad     string      // SVG paths of successful and failed polls
+	Words         locale.Text // text alternative
 }
 
 // pollSparkOf returns nil for fewer than two polls. polls are sorted newest first.
@@ -97,11 +98,12 @@ func pollSparkOf(polls []subjects.Poll) *pollSpark {
 	}
 	slices.Sort(took)
 	s := &pollSpark{Width: widthOf(len(polls)), Height: sparkHeight, Good: good.String(), Bad: bad.String()}
-	of := ""
+	half, most := locale.Count(took[(len(took)-1)/2].Milliseconds()), locale.Count(longest.Milliseconds())
 	if all > len(polls) {
-		of = fmt.Sprintf("of the %d shown, ", len(polls))
+		s.Words = locale.T("The last %s polls: %s failed; of the %s shown, half took at most %s ms, the longest %s ms.",
+			strconv.Itoa(all), strconv.Itoa(failed), strconv.Itoa(len(polls)), half, most)
+	} else {
+		s.Words = locale.T("The last %s polls: %s failed; half took at most %s ms, the longest %s ms.", strconv.Itoa(all), strconv.Itoa(failed), half, most)
 	}
-	s.Words = fmt.Sprintf("The last %d polls: %s failed; %shalf took at most %s ms, the longest %s ms.",
-		all, strconv.Itoa(failed), of, count(took[(len(took)-1)/2].Milliseconds()), count(longest.Milliseconds()))
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 )
 
@@ -106,7 +107,7 @@ func (p param) check(value string) error {
 			return fmt.Errorf("“%s” is not a valid number", p.name)
 		}
 	case utf8.RuneCountInString(value) > p.max:
-		return fmt.Errorf("“%s” is longer than %s characters", p.name, count(int64(p.max)))
+		return fmt.Errorf("“%s” is longer than %s characters", p.name, locale.Count(int64(p.max)).In(locale.English))
 	case p.isDay:
 		if _, err := time.Parse(time.DateOnly, value); err != nil {
 			return fmt.Errorf("“%s” is not a date: write 2026-03-01", p.name)

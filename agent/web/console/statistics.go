@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 )
 
@@ -69,7 +70,7 @@ type statisticsPage struct {
 	Periods []choice
 	Figures []figure
 	Charts  []chartView
-	Made    *timestamp
+	Made    *locale.Timestamp
 	Nothing bool // no items in this period
 }
 
@@ -81,25 +82,25 @@ func (c meshPages) statistics(w http.ResponseWriter, r *http.Request) {
 	now := c.Now()
 	main := statisticsPage{
 		Days: p.days, Zone: p.zone.String(), Offset: now.In(p.zone).Format("UTC-07:00"), Zones: zones,
-		Figures: statisticsFigures(found), Charts: charts(found, p), Made: newTimestamp(found.Until, now), Nothing: found.Items == 0,
+		Figures: statisticsFigures(found), Charts: charts(found, p, locale.From(r)), Made: locale.NewTimestamp(found.Until, now), Nothing: found.Items == 0,
 	}
 	for _, days := range []int{7, 30, 90} {
 		main.Periods = append(main.Periods, choice{
-			Label: plural(int64(days), "day"), URL: statisticsPath + period{days, p.zone}.query(), Active: days == p.days,
+			Label: locale.Plural(int64(days), "day"), URL: statisticsPath + period{days, p.zone}.query(), Active: days == p.days,
 		})
 	}
-	c.render(w, r, http.StatusOK, "statistics", page{Title: "Statistics", Here: statisticsPath, Main: main})
+	c.render(w, r, http.StatusOK, "statistics", page{Title: locale.T("Statistics"), Here: statisticsPath, Main: main})
 }
 
 // count returns the statistics of a request. If ok is false it has written an error response.
 func (c meshPages) count(w http.ResponseWriter, r *http.Request) (p period, found wire.Statistics, ok bool) {
 	p, err := readPeriod(r.URL.RawQuery)
 	if err != nil {
-		c.badAddress(w, r, "Invalid statistics", err, choice{Label: "Statistics of the last 30 days", URL: statisticsPath})
+		c.badAddress(w, r, locale.T("Invalid statistics"), err, choice{Label: locale.T("Statistics of the last 30 days"), URL: statisticsPath})
 		return p, found, false
 	}
 	if found, err = c.Statistics.Get(r.Context(), wire.StatisticsRequest{Days: p.days, Zone: p.zone.String()}); err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return p, found, false
 	}
 	return p, found, true
@@ -116,7 +117,7 @@ func (c meshPages) statisticsFile(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	for _, chart := range charts(found, p) {
+	for _, chart := range charts(found, p, locale.English) {
 		if chart.ID == name {
 			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 			w.Header().Set("Content-Disposition", `attachment; filename="feedmesh-`+name+`.csv"`)
@@ -130,20 +131,20 @@ func (c meshPages) statisticsFile(w http.ResponseWriter, r *http.Request) {
 // statisticsFigures returns the key figures.
 func statisticsFigures(s wire.Statistics) []figure {
 	figures := []figure{
-		{"came", "New items", count(s.Items)},
-		{"spam", "Spam", share(s.Spam, s.Items)},
-		{"feeds", "Feeds", count(s.Feeds.Stored)},
-		{"failing", "Feeds failing", count(s.Feeds.Failing)},
-		{"same", "Not modified (304)", share(s.NotModified, s.Answers)},
-		{"agents", "Agents", count(s.Agents)},
+		{"came", locale.T("New items"), locale.Count(s.Items)},
+		{"spam", locale.T("Spam"), share(s.Spam, s.Items)},
+		{"feeds", locale.T("Feeds"), locale.Count(s.Feeds.Stored)},
+		{"failing", locale.T("Feeds failing"), locale.Count(s.Feeds.Failing)},
+		{"same", locale.T("Not modified (304)"), share(s.NotModified, s.Answers)},
+		{"agents", locale.T("Agents"), locale.Count(s.Agents)},
 	}
 	return figures
 }
 
-// share formats a ratio as percent.
-func share(part, of int64) string {
+// share returns a ratio in percent.
+func share(part, of int64) locale.Text {
 	if of == 0 {
-		return unknown
+		return locale.Data(unknown)
 	}
-	return percent(float64(part) / float64(of))
+	return locale.Percent(float64(part) / float64(of))
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -10,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
-	"feedmesh/classify/language"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -64,9 +63,9 @@ type storiesPage struct {
 	Clear   string   // URL without filters
 	Groups  []group
 	Follow  *follow
-	Bursts  []choice // categories and topics with more items than usual
-	Hidden  int64    // stories of the page that the client mutes
-	Mutes   string   // URL of the list of mutes
+	Bursts  []choice    // categories and topics with more items than usual
+	Hidden  locale.Text // number of stories of the page that the client mutes, in words; nil if there are none
+	Mutes   string      // URL of the list of mutes
 	Stories []storyCard
 	Mesh    *wire.Status // nil if the status is not available
 }
@@ -74,7 +73,7 @@ type storiesPage struct {
 // A storyCard is a story in a list.
 type storyCard struct {
 	URL        string
-	Title      string
+	Title      locale.Text
 	Lang       string // language code, or empty
 	Original   string // web URL of the headline's item, or empty
 	Host       string
@@ -82,12 +81,12 @@ type storyCard struct {
 	Publishers string
 	Items      int64
 	Sources    int64
-	First      *timestamp
-	Last       *timestamp
+	First      *locale.Timestamp
+	Last       *locale.Timestamp
 	Categories []choice
 	Burst      bool
-	Spark      *spark // nil if no activity is known
-	Reason     string // reason why the newest item belongs to the story
+	Spark      *spark      // nil if no activity is known
+	Reason     locale.Text // reason why the newest item belongs to the story; may be nil
 }
 
 func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
@@ -103,12 +102,12 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 		c.badList(w, r, err)
 		return
 	case err != nil:
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	filter, err := c.Front.Filter(r.Context())
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	all := len(found.Stories)
@@ -116,7 +115,10 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 		return filter.HidesStory(s.Story) || filter.HidesPublisher(s.URL, s.FeedID)
 	})
 	main := l.show(found, now)
-	main.Hidden, main.Mutes = int64(all-len(found.Stories)), FollowsPath
+	main.Mutes = FollowsPath
+	if n := int64(all - len(found.Stories)); n > 0 {
+		main.Hidden = locale.N(n, "%d story of this page hidden by", "%d stories of this page hidden by")
+	}
 	// bursts are optional
 	if bursts, err := c.Stories.Bursts(r.Context(), wire.ListBurstsRequest{Limit: maxBurstsQueried}); err == nil && len(l) == 0 {
 		main.Bursts = l.bursts(bursts)
@@ -124,7 +126,9 @@ func (c storyPages) stories(w http.ResponseWriter, r *http.Request) {
 	if status, err := c.status(r.Context()); err == nil {
 		main.Mesh = &status
 	}
-	c.render(w, r, http.StatusOK, "stories", page{Title: "Stories", Here: storiesPath, Feeds: main.Follow.links("Stories"), Main: main})
+	c.render(w, r, http.StatusOK, "stories", page{
+		Title: locale.T("Stories"), Here: storiesPath, Feeds: main.Follow.links(locale.T("Stories")), Main: main,
+	})
 }
 
 // search returns the API search of the listing. Relative times are truncated to the hour: a cursor is valid
@@ -148,7 +152,7 @@ const (
 func (l listing) bursts(found wire.Bursts) (list []choice) {
 	for _, b := range found.Bursts {
 		if (b.Of == "category" || b.Of == "topic") && len(list) < maxBurstsShown {
-			list = append(list, choice{Label: b.Name, URL: l.with(b.Of, b.Name).URL()})
+			list = append(list, choice{Label: locale.Data(b.Name), URL: l.with(b.Of, b.Name).URL()})
 		}
 	}
 	return list
@@ -156,17 +160,17 @@ func (l listing) bursts(found wire.Bursts) (list []choice) {
 
 // badList responds to an invalid list of stories.
 func (c storyPages) badList(w http.ResponseWriter, r *http.Request, wrong error) {
-	c.badAddress(w, r, "Invalid list of stories", wrong, choice{Label: "All stories", URL: storiesPath})
+	c.badAddress(w, r, locale.T("Invalid list of stories"), wrong, choice{Label: locale.T("All stories"), URL: storiesPath})
 }
 
 // show returns the page of the stories found.
 func (l listing) show(found wire.StoryPage, now time.Time) storiesPage {
 	p := storiesPage{
-		pager: pager{What: "stories"},
+		pager: pager{More: locale.T("More stories")},
 		Sorts: []choice{
-			{Label: "Top", URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
-			{Label: "Newest", URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
-			{Label: "Longest", URL: l.with("sort", "longest").URL(), Active: l["sort"] == "longest"},
+			{Label: locale.T("Top"), URL: l.with("sort", "").URL(), Active: l["sort"] == ""},
+			{Label: locale.T("Newest"), URL: l.with("sort", "newest").URL(), Active: l["sort"] == "newest"},
+			{Label: locale.T("Longest"), URL: l.with("sort", "longest").URL(), Active: l["sort"] == "longest"},
 		},
 		Chips: l.chips(), Clear: l.with("category", "").with("topic", "").with("language", "").with("time", "").URL(), Groups: l.groups(found), Follow: l.follow(),
 	}
@@ -187,7 +191,7 @@ func (l listing) card(s wire.StoryBrief, now time.Time) storyCard {
 	card := storyCard{
 		URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Lang: langOf(s.Partition), Original: storage.WebURL(s.URL), Host: host(s.URL),
 		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
-		First: newTimestamp(s.FirstSeen, now), Last: newTimestamp(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Reason: s.Why,
+		First: locale.NewTimestamp(s.FirstSeen, now), Last: locale.NewTimestamp(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Reason: locale.Composed(s.Why),
 	}
 	if len(s.Summary) > 0 {
 		card.Lead = s.Summary[0].Text
@@ -205,24 +209,24 @@ func langOf(partition string) string {
 }
 
 // languageLabel returns the label of a language partition.
-func languageLabel(partition string) string {
+func languageLabel(partition string) locale.Text {
 	if partition == subjects.OtherLanguages {
-		return "Other languages"
+		return locale.T("Other languages")
 	}
-	return language.Name(partition)
+	return languageName(partition)
 }
 
 // chips returns the active filters as labels.
 func (l listing) chips() (list []choice) {
-	add := func(name, words string) {
+	add := func(name string, words locale.Text) {
 		if l[name] != "" {
 			list = append(list, choice{Label: words, URL: l.with(name, "").URL()})
 		}
 	}
 	add("time", label(times, l["time"]))
-	add("category", "Category: "+l["category"])
-	add("topic", "Topic: "+l["topic"])
-	add("language", "Language: "+languageLabel(l["language"]))
+	add("category", locale.T("Category: %s", l["category"]))
+	add("topic", locale.T("Topic: %s", l["topic"]))
+	add("language", locale.T("Language: %s", languageLabel(l["language"])))
 	return list
 }
 
@@ -237,19 +241,20 @@ func (l listing) groups(found wire.StoryPage) []group {
 			topics[name]++
 		}
 	}
-	languages := group{ID: "language", Label: "Language"}
+	languages := group{ID: "language", Label: locale.T("Language")}
 	for _, partition := range subjects.Languages {
 		languages.Choices = append(languages.Choices, l.choice("language", partition, languageLabel(partition)))
 	}
-	when := group{ID: "time", Label: "New items within"}
+	when := group{ID: "time", Label: locale.T("New items within")}
 	for _, t := range times {
 		when.Choices = append(when.Choices, choice{Label: t.Label, URL: l.with("time", t.URL).URL(), Active: l["time"] == t.URL})
 	}
 	groups := []group{when}
 	for _, g := range []struct {
-		name, label string
-		counts      map[string]int
-	}{{"category", "Category", categories}, {"topic", "Topic", topics}} {
+		name   string
+		label  locale.Text
+		counts map[string]int
+	}{{"category", locale.T("Category"), categories}, {"topic", locale.T("Topic"), topics}} {
 		if len(g.counts) > 0 {
 			groups = append(groups, l.group(g.name, g.label, g.counts))
 		}
@@ -258,12 +263,12 @@ func (l listing) groups(found wire.StoryPage) []group {
 }
 
 // group returns a filter with the occurring values, the most frequent first.
-func (l listing) group(name, label string, counts map[string]int) group {
+func (l listing) group(name string, label locale.Text, counts map[string]int) group {
 	g := group{ID: name, Label: label}
 	names := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(names, func(a, b string) int { return counts[b] - counts[a] })
 	for _, value := range names {
-		g.Choices = append(g.Choices, l.choice(name, value, value))
+		g.Choices = append(g.Choices, l.choice(name, value, locale.Data(value)))
 	}
 	if len(g.Choices) > maxChoices+1 {
 		g.Choices, g.More = g.Choices[:maxChoices], g.Choices[maxChoices:]
@@ -272,7 +277,7 @@ func (l listing) group(name, label string, counts map[string]int) group {
 }
 
 // choice returns a value of a filter. The URL of the active value removes the filter.
-func (l listing) choice(name, value, label string) choice {
+func (l listing) choice(name, value string, label locale.Text) choice {
 	if l[name] == value {
 		return choice{Label: label, URL: l.with(name, "").URL(), Active: true}
 	}
@@ -280,4 +285,9 @@ func (l listing) choice(name, value, label string) choice {
 }
 
 // titleOrDefault returns the title, or "Untitled" if it is empty.
-func titleOrDefault(title string) string { return cmp.Or(title, "Untitled") }
+func titleOrDefault(title string) locale.Text {
+	if title == "" {
+		return locale.T("Untitled")
+	}
+	return locale.Data(title)
+}

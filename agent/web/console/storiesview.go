@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -14,12 +15,12 @@ import (
 // A storyPage shows one story.
 type storyPage struct {
 	storyCard
-	Notes      []string
+	Notes      []locale.Text
 	Summary    []quoteRow
 	Publishers []publisherRow
 	More       int64 // number of publishers that are not listed
 	Topics     []choice
-	Language   string
+	Language   locale.Text
 	Clicks     int64
 	ID         string
 	Events     []eventRow
@@ -42,12 +43,12 @@ type quoteRow struct {
 // An acrossRow is a story in another language about the same happening.
 type acrossRow struct {
 	URL      string
-	Title    string
-	Lang     string // language code
-	Language string // its name
+	Title    locale.Text
+	Lang     string      // language code
+	Language locale.Text // its name
 	Items    int64
-	Last     *timestamp
-	Reason   string
+	Last     *locale.Timestamp
+	Reason   locale.Text
 }
 
 type publisherRow struct {
@@ -58,29 +59,29 @@ type publisherRow struct {
 // An eventRow is an event with its items.
 type eventRow struct {
 	ID       string
-	Heading  string
-	First    *timestamp
+	Heading  locale.Text
+	First    *locale.Timestamp
 	Items    []itemRow
 	MaySplit bool // the story has other events
 }
 
 // Folded reports whether the event has reasons or forms that the page folds.
 func (e eventRow) Folded() bool {
-	return e.MaySplit || slices.ContainsFunc(e.Items, func(i itemRow) bool { return i.Reason != "" || i.MaySplit })
+	return e.MaySplit || slices.ContainsFunc(e.Items, func(i itemRow) bool { return i.Reason != nil || i.MaySplit })
 }
 
 // An itemRow is an item of an event.
 type itemRow struct {
 	ID         string
 	URL        string // of the item's page
-	Title      string
+	Title      locale.Text
 	Lang       string
 	Original   string // web URL of the item, or empty
 	Publisher  string
 	Feed       string
-	At         *timestamp // when it was published, or first seen if FirstSeen
+	At         *locale.Timestamp // when it was published, or first seen if FirstSeen
 	FirstSeen  bool
-	Reason     string // reason for its event, or why it is a duplicate
+	Reason     locale.Text // reason for its event, or why it is a duplicate; may be nil
 	Spam       bool
 	Duplicates []itemRow
 	Number     int64 // of duplicates
@@ -98,13 +99,13 @@ func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, err := c.Stories.Get(r.Context(), wire.ByID{ID: id})
-	if c.handleError(w, r, err, "The store", c.noStory) {
+	if c.handleError(w, r, err, locale.T("The store"), c.noStory) {
 		return
 	}
 	main := viewStory(found, c.Now())
 	follows, err := c.Front.Follows(r.Context())
 	if err != nil {
-		c.showUnavailable(w, r, err, "The store")
+		c.showUnavailable(w, r, err, locale.T("The store"))
 		return
 	}
 	for _, f := range follows {
@@ -125,16 +126,16 @@ func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 
 func (c storyPages) noStory(w http.ResponseWriter, r *http.Request) {
 	c.showMessage(w, r, http.StatusNotFound, message{
-		Heading: "Story not found",
-		Text:    []string{"It may have been joined with another story, its feeds may have been removed, or the URL may be mistyped."},
-		Links:   []choice{{Label: "All stories", URL: storiesPath}},
+		Heading: locale.T("Story not found"),
+		Text:    []locale.Text{locale.T("It may have been joined with another story, its feeds may have been removed, or the URL may be mistyped.")},
+		Links:   []choice{{Label: locale.T("All stories"), URL: storiesPath}},
 	})
 }
 
 func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p := storyPage{
 		storyCard: listing{}.card(wire.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
-		Notes:     s.Notes, Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
+		Notes:     composed(s.Notes), Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
 		FollowPath: FollowsPath, SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
 	}
 	for _, q := range s.Summary {
@@ -150,7 +151,7 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p.More = int64(len(s.Publishers) - len(p.Publishers))
 	for _, a := range s.Across {
 		p.Across = append(p.Across, acrossRow{
-			storyPath(a.ID), titleOrDefault(a.Title), a.Language, languageLabel(a.Language), int64(a.Items), newTimestamp(a.LastSeen, now), a.Why,
+			storyPath(a.ID), titleOrDefault(a.Title), a.Language, languageLabel(a.Language), int64(a.Items), locale.NewTimestamp(a.LastSeen, now), locale.Composed(a.Why),
 		})
 	}
 	for _, e := range s.Timeline {
@@ -160,9 +161,9 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 }
 
 func eventOf(e wire.StoryEvent, s wire.StoryView, now time.Time) eventRow {
-	row := eventRow{ID: e.ID, Heading: e.Title, First: newTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
+	row := eventRow{ID: e.ID, Heading: locale.Data(e.Title), First: locale.NewTimestamp(e.FirstSeen, now), MaySplit: s.Story.Events > 1}
 	if len(s.Timeline) == 1 {
-		row.Heading = "Items"
+		row.Heading = locale.T("Items")
 	}
 	for _, i := range e.Items {
 		item := rowOfItem(i.ItemBrief, now)
@@ -183,10 +184,10 @@ func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
 	}
 	row := itemRow{
 		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
-		Publisher: i.Publisher, Feed: i.FeedTitle, At: newTimestamp(at, now), FirstSeen: i.Published.IsZero(), Spam: i.Spam,
+		Publisher: i.Publisher, Feed: i.FeedTitle, At: locale.NewTimestamp(at, now), FirstSeen: i.Published.IsZero(), Spam: i.Spam,
 	}
 	if i.StoryWhy != "" {
-		row.Reason = "Reason: " + i.StoryWhy + "."
+		row.Reason = locale.T("Reason: %s.", locale.Composed(i.StoryWhy))
 	}
 	if i.DuplicateOf != "" {
 		row.Reason, row.DifferPath = duplicateReason(i.DuplicateBy, i.DuplicateWhy), itemURL(i.ID)+"/differ"
@@ -229,12 +230,4 @@ func storyIDOf(address string) string {
 		return id
 	}
 	return address
-}
-
-// sentence capitalizes the first letter and appends a full stop.
-func sentence(words string) string {
-	if words == "" {
-		return ""
-	}
-	return strings.ToUpper(words[:1]) + words[1:] + "."
 }

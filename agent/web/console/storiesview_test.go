@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/service/servicetest"
+	"feedmesh/agent/web/locale"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -153,7 +154,7 @@ func TestStoryPage_EditErrors(t *testing.T) {
 		status int
 	}{
 		"The change is pending":                                   {pending, 202},
-		sentence(service.ErrOlderAgent.Error()):                   {older, 503},
+		explanation(service.ErrOlderAgent).In(locale.English):     {older, 503},
 		"The item or story was removed":                           {newSite(t), 404},
 		"A component that this page depends on cannot be reached": {away, 503},
 		"This cannot be done":                                     {single, 409},

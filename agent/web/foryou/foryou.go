@@ -3,7 +3,6 @@
 package foryou
 
 import (
-	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"feedmesh/agent/chart"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
@@ -31,7 +31,6 @@ const (
 	maxForm  = 4 << 10 // bytes
 	listed   = 50      // items of the list
 	charted  = 10      // bars of a chart
-	noTitle  = "Untitled"
 	timeForm = "2 Jan 2006, 15:04 UTC"
 )
 
@@ -79,18 +78,18 @@ func (p *pages) form(change func(*http.Request) error) http.HandlerFunc {
 // fail shows the page with an error in place of the list.
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, storage.ErrConflict) {
-		p.Render(w, r, http.StatusConflict, "for-you", "For you", page{Problem: err.Error(), Stored: true})
+		p.Render(w, r, http.StatusConflict, "for-you", locale.T("For you"), page{Problem: locale.Composed(err.Error()), Stored: true})
 		return
 	}
 	p.Log.Error("suggestions failed", "err", err)
-	p.Render(w, r, http.StatusServiceUnavailable, "for-you", "For you", page{Problem: "the store cannot be reached at the moment, retry in a minute"})
+	p.Render(w, r, http.StatusServiceUnavailable, "for-you", locale.T("For you"), page{Problem: locale.T("the store cannot be reached at the moment, retry in a minute")})
 }
 
 // A page shows suggestions and what was learned.
 type page struct {
 	On      bool
 	Stored  bool // something was learned
-	Problem string
+	Problem locale.Text
 	Items   []row
 	Days    int64 // with opened items
 	Opened  int64 // on these days
@@ -100,19 +99,20 @@ type page struct {
 }
 
 type row struct {
-	ID, URL, Title, Lang, Feed, Why string
-	ISO, Time                       string
-	New                             bool
+	ID, URL, Lang, Why, ISO string
+	Title, Feed, Time       locale.Text
+	New                     bool
 }
 
 // A silentRow is a feed that published nothing for unusually long.
 type silentRow struct {
-	URL, Title    string
+	URL           string
+	Title         locale.Text
 	Silent, Usual float64 // seconds
 }
 
 type barChart struct {
-	Heading string
+	Heading locale.Text
 	SVG     template.HTML
 }
 
@@ -123,8 +123,9 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
-	main := page{On: learned.On, Stored: len(learned.Signals) > 0, Days: int64(len(learned.Days)), Charts: charts(learned)}
-	main.ByDay, main.Opened = byDay(learned.Days)
+	l := locale.From(r)
+	main := page{On: learned.On, Stored: len(learned.Signals) > 0, Days: int64(len(learned.Days)), Charts: charts(learned, l)}
+	main.ByDay, main.Opened = byDay(learned.Days, l)
 	suggested, err := p.Interests.Suggest(r.Context(), wire.SuggestionQuery{Limit: listed})
 	if err != nil {
 		p.fail(w, r, err)
@@ -136,7 +137,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, f := range silent {
-		main.Silent = append(main.Silent, silentRow{"/feeds/" + url.PathEscape(f.ID), cmp.Or(f.Title, noTitle), f.Silent.Seconds(), f.Usual.Seconds()})
+		main.Silent = append(main.Silent, silentRow{"/feeds/" + url.PathEscape(f.ID), titleOf(f.Title), f.Silent.Seconds(), f.Usual.Seconds()})
 	}
 	ids := make([]string, len(suggested.Items))
 	for n, s := range suggested.Items {
@@ -146,15 +147,22 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 	if main.On {
 		p.Interests.Listed(r.Context(), ids)
 	}
-	p.Render(w, r, http.StatusOK, "for-you", "For you", main)
+	p.Render(w, r, http.StatusOK, "for-you", locale.T("For you"), main)
 }
 
 func newRow(s wire.Suggestion) row {
 	address := "/read?" + url.Values{"show": {wire.ShowAll}, "open": {s.ID}}.Encode()
 	return row{
-		ID: s.ID, URL: address, Title: cmp.Or(s.Title, noTitle), Lang: s.Language, Feed: cmp.Or(s.FeedTitle, noTitle),
-		Why: strings.Join(s.Because, ", "), New: s.New, ISO: s.Time.UTC().Format(time.RFC3339), Time: s.Time.UTC().Format(timeForm),
+		ID: s.ID, URL: address, Title: titleOf(s.Title), Lang: s.Language, Feed: titleOf(s.FeedTitle),
+		Why: strings.Join(s.Because, ", "), New: s.New, ISO: s.Time.UTC().Format(time.RFC3339), Time: locale.Date(s.Time.UTC(), timeForm),
 	}
+}
+
+func titleOf(title string) locale.Text {
+	if title == "" {
+		return locale.T("Untitled")
+	}
+	return locale.Data(title)
 }
 
 // export writes all that was learned as JSON.
@@ -175,7 +183,7 @@ func (p *pages) export(w http.ResponseWriter, r *http.Request) {
 }
 
 // byDay returns a chart of the items opened on each day, by their sentiment, and their number.
-func byDay(days []wire.InterestDay) (svg template.HTML, opened int64) {
+func byDay(days []wire.InterestDay, l *locale.Language) (svg template.HTML, opened int64) {
 	columns := make([]chart.Column, len(days))
 	for n, d := range days {
 		columns[n] = chart.Column{Label: d.Day[len("2006-"):], Values: []int64{int64(d.Bad), int64(max(d.Opened-d.Good-d.Bad, 0)), int64(d.Good)}}
@@ -184,13 +192,21 @@ func byDay(days []wire.InterestDay) (svg template.HTML, opened int64) {
 	if opened == 0 {
 		return "", 0
 	}
-	return chart.Columns("Items opened on each day, by sentiment", []string{"negative", "neutral", "positive"}, columns), opened
+	sentiments := []string{locale.T("negative").In(l), locale.T("neutral").In(l), locale.T("positive").In(l)}
+	return chart.Columns(locale.T("Items opened on each day, by sentiment").In(l), sentiments, columns), opened
 }
 
 // charts returns the categories and the feeds that were opened most, and the topics.
-func charts(learned wire.Interests) []barChart {
+func charts(learned wire.Interests, l *locale.Language) []barChart {
 	var all []barChart
-	for _, kind := range []struct{ name, heading string }{{"category", "Categories"}, {"topic", "Topics"}, {"publisher", "Feeds"}} {
+	for _, kind := range []struct {
+		name           string
+		heading, title locale.Text
+	}{
+		{"category", locale.T("Categories"), locale.T("Categories of opened items")},
+		{"topic", locale.T("Topics"), locale.T("Topics of opened items")},
+		{"publisher", locale.T("Feeds"), locale.T("Feeds of opened items")},
+	} {
 		var bars []chart.Bar
 		for _, f := range learned.Features {
 			if f.Kind == kind.name && f.Liked >= 0.5 && f.Name != "" && len(bars) < charted {
@@ -198,7 +214,7 @@ func charts(learned wire.Interests) []barChart {
 			}
 		}
 		if bars != nil {
-			all = append(all, barChart{kind.heading, chart.Bars(kind.heading+" of opened items", bars)})
+			all = append(all, barChart{kind.heading, chart.Bars(kind.title.In(l), bars)})
 		}
 	}
 	return all

@@ -3,7 +3,6 @@
 package front
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/service/front"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
 	"feedmesh/storage"
@@ -44,28 +44,29 @@ func Handler(s *service.Service) http.Handler {
 
 // A newsPage is a front page.
 type newsPage struct {
-	Heading string
+	Heading locale.Text
 	Day     string // date of an earlier day, such as 2026-03-01; empty: today
 	Days    []link
-	Since   *console.Timestamp
+	Since   *locale.Timestamp
 	You     []card
 	Lead    []card
 	Parts   []section
-	Hidden  int64
+	Hidden  locale.Text // number of muted stories; nil: none
 	NoIndex bool
 	Back    string // URL of this page
 	Follows string // URL of the page of follows and mutes
 }
 
 type link struct {
-	Label, URL string
-	Here       bool
+	Label locale.Text
+	URL   string
+	Here  bool
 }
 
 // A section has the stories of something.
 type section struct {
 	ID, Title, URL string
-	Kind           string // for readers
+	Kind           locale.Text
 	Key            string // kind and value, for forms
 	Followed       bool
 	Cards          []card
@@ -74,11 +75,13 @@ type section struct {
 // A card is a story, or an item without one.
 type card struct {
 	front.Card
+	Title    locale.Text
+	NewItems locale.Text // their number
 	URL      string
 	Lang     string
 	Number   int64 // of items
-	Age      *console.Timestamp
-	Language string // of the linked story
+	Age      *locale.Timestamp
+	Language locale.Text // of the linked story
 	LinkURL  string
 	Lines    []line // newest events of a followed story
 	Follow   bool   // it is among the followed stories
@@ -86,8 +89,8 @@ type card struct {
 }
 
 type line struct {
-	Title string
-	At    *console.Timestamp
+	Title locale.Text
+	At    *locale.Timestamp
 	New   bool
 }
 
@@ -114,18 +117,25 @@ func (p *pages) news(w http.ResponseWriter, r *http.Request) {
 		found, err = p.Front.Day(r.Context(), begin)
 	}
 	if err != nil {
-		p.Error(w, r, err, "The store", "News", console.NewsPath)
+		p.Error(w, r, err, locale.T("The store"), locale.T("News"), console.NewsPath)
 		return
 	}
 	main := view(found, now, console.ShowsPictures(r))
-	main.Heading, main.Back = "News", console.NewsPath
+	main.Heading, main.Back = locale.T("News"), console.NewsPath
 	if !today {
 		main.Day = day
-		main.Heading, main.Back = "News of "+begin.Format("Monday, 2 January"), dayURL(begin)
+		main.Heading, main.Back = locale.T("News of %s", locale.Date(begin, "Monday, 2 January")), dayURL(begin)
 	}
 	for n := range front.Days {
 		at := storage.Day(now).AddDate(0, 0, -n)
-		main.Days = append(main.Days, link{cmp.Or(map[int]string{0: "Today", 1: "Yesterday"}[n], at.Format("Mon 2 Jan")), dayURL(at), at.Equal(begin)})
+		label := locale.Date(at, "Mon 2 Jan")
+		switch n {
+		case 0:
+			label = locale.T("Today")
+		case 1:
+			label = locale.T("Yesterday")
+		}
+		main.Days = append(main.Days, link{label, dayURL(at), at.Equal(begin)})
 	}
 	main.Days[0].URL = console.NewsPath
 	p.Render(w, r, http.StatusOK, "news", main.Heading, main)
@@ -137,7 +147,10 @@ func dayURL(day time.Time) string {
 
 // view returns a front page as it is shown.
 func view(found front.Page, now time.Time, pictures bool) newsPage {
-	page := newsPage{Since: console.NewTimestamp(found.Since, now), Hidden: int64(found.Hidden), NoIndex: found.NoIndex, Follows: console.FollowsPath}
+	page := newsPage{Since: locale.NewTimestamp(found.Since, now), NoIndex: found.NoIndex, Follows: console.FollowsPath}
+	if found.Hidden > 0 {
+		page.Hidden = locale.N(int64(found.Hidden), "%d story hidden by", "%d stories hidden by")
+	}
 	cards := func(all []front.Card) (list []card) {
 		for n, c := range all {
 			if !pictures {
@@ -163,18 +176,28 @@ func view(found front.Page, now time.Time, pictures bool) newsPage {
 }
 
 func cardOf(c front.Card, now time.Time) card {
-	shown := card{Card: c, URL: storyURL(c.StoryID), Lang: console.Lang(c.Partition), Number: int64(c.Items), Age: console.NewTimestamp(c.Last, now)}
-	shown.Title = cmp.Or(c.Title, "Untitled")
+	shown := card{Card: c, URL: storyURL(c.StoryID), Lang: console.Lang(c.Partition), Number: int64(c.Items), Age: locale.NewTimestamp(c.Last, now)}
+	shown.Title, shown.NewItems = titleOf(c.Title), locale.N(int64(c.New), "%d new", "%d new")
+	if c.NewMore {
+		shown.NewItems = locale.N(int64(c.New), "%d+ new", "%d+ new")
+	}
 	if c.StoryID == "" {
 		shown.URL = "/items/" + url.PathEscape(c.ItemID)
 	}
 	if c.Link != nil {
-		shown.Language, shown.LinkURL = language.Name(c.Link.Language), storyURL(c.Link.ID)
+		shown.Language, shown.LinkURL = locale.Composed(language.Name(c.Link.Language)), storyURL(c.Link.ID)
 	}
 	for _, e := range c.Events {
-		shown.Lines = append(shown.Lines, line{cmp.Or(e.Title, "Untitled"), console.NewTimestamp(e.At, now), e.New})
+		shown.Lines = append(shown.Lines, line{titleOf(e.Title), locale.NewTimestamp(e.At, now), e.New})
 	}
 	return shown
+}
+
+func titleOf(title string) locale.Text {
+	if title == "" {
+		return locale.T("Untitled")
+	}
+	return locale.Data(title)
 }
 
 func storyURL(id string) string { return "/stories/" + url.PathEscape(id) }
@@ -194,24 +217,30 @@ func listURL(kind, value string) string {
 	return "/?" + url.Values{"q": {`title:"` + strings.ReplaceAll(value, `"`, " ") + `"`}}.Encode()
 }
 
-// kinds are what can be followed, in the order of the form.
-var kinds = []struct{ kind, name string }{
-	{storage.FollowCategory, "Category"}, {storage.FollowTopic, "Topic"}, {storage.FollowWord, "Word"}, {storage.FollowPublisher, "Publisher"},
-	{storage.FollowFeed, "Feed"}, {storage.FollowStory, "Story"},
+// A followKind is a kind of what can be followed.
+type followKind struct {
+	kind string
+	name locale.Text
 }
 
-func kindName(kind string) string {
+// kinds are what can be followed, in the order of the form.
+var kinds = []followKind{
+	{storage.FollowCategory, locale.T("Category")}, {storage.FollowTopic, locale.T("Topic")}, {storage.FollowWord, locale.T("Word")},
+	{storage.FollowPublisher, locale.T("Publisher")}, {storage.FollowFeed, locale.T("Feed")}, {storage.FollowStory, locale.T("Story")},
+}
+
+func kindName(kind string) locale.Text {
 	for _, k := range kinds {
 		if k.kind == kind {
 			return k.name
 		}
 	}
-	return kind
+	return locale.Data(kind)
 }
 
 // A followsPage shows what a client follows and mutes.
 type followsPage struct {
-	Problem         string
+	Problem         locale.Text
 	Kinds           []link // label and value of the kinds that can be typed
 	Kind, Value     string
 	Followed, Muted []row
@@ -219,8 +248,9 @@ type followsPage struct {
 }
 
 type row struct {
-	Kind, Title, URL string
-	Key              string // kind and value, for forms
+	Kind       locale.Text
+	Title, URL string
+	Key        string // kind and value, for forms
 }
 
 func (p *pages) follows(w http.ResponseWriter, r *http.Request) {
@@ -230,12 +260,12 @@ func (p *pages) follows(w http.ResponseWriter, r *http.Request) {
 func (p *pages) showFollows(w http.ResponseWriter, r *http.Request, status int, main followsPage) {
 	all, err := p.Front.Follows(r.Context())
 	if err != nil {
-		p.Error(w, r, err, "The store", "News", console.NewsPath)
+		p.Error(w, r, err, locale.T("The store"), locale.T("News"), console.NewsPath)
 		return
 	}
 	titles, err := p.Front.Titles(r.Context(), all)
 	if err != nil {
-		p.Error(w, r, err, "The store", "News", console.NewsPath)
+		p.Error(w, r, err, locale.T("The store"), locale.T("News"), console.NewsPath)
 		return
 	}
 	for n, f := range all {
@@ -252,7 +282,7 @@ func (p *pages) showFollows(w http.ResponseWriter, r *http.Request, status int, 
 		}
 	}
 	main.Back = console.FollowsPath
-	p.Render(w, r, status, "follows", "Follow and mute", main)
+	p.Render(w, r, status, "follows", locale.T("Follow and mute"), main)
 }
 
 // change follows, mutes or removes something. The field change has "follow", "mute" or "remove", a kind and a value;
@@ -264,9 +294,9 @@ func (p *pages) change(w http.ResponseWriter, r *http.Request) {
 	if named {
 		kind, value, _ = strings.Cut(rest, " ")
 	}
-	known := slices.ContainsFunc(kinds, func(k struct{ kind, name string }) bool { return k.kind == kind })
+	known := slices.ContainsFunc(kinds, func(k followKind) bool { return k.kind == kind })
 	if !known || len(value) > maxValue || !slices.Contains([]string{"follow", "mute", "remove"}, do) {
-		p.showFollows(w, r, http.StatusUnprocessableEntity, followsPage{Problem: "This can't be followed or muted.", Kind: kind, Value: value})
+		p.showFollows(w, r, http.StatusUnprocessableEntity, followsPage{Problem: locale.T("This can't be followed or muted."), Kind: kind, Value: value})
 		return
 	}
 	var err error
@@ -277,9 +307,9 @@ func (p *pages) change(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case service.KindOf(err) == service.KindInvalid:
-		p.showFollows(w, r, http.StatusUnprocessableEntity, followsPage{Problem: "Type a word, a name, or the host of a publisher.", Kind: kind, Value: value})
+		p.showFollows(w, r, http.StatusUnprocessableEntity, followsPage{Problem: locale.T("Type a word, a name, or the host of a publisher."), Kind: kind, Value: value})
 	case err != nil && (do != "remove" || !isMissing(err)):
-		p.Error(w, r, err, "The store", "Follow and mute", console.FollowsPath)
+		p.Error(w, r, err, locale.T("The store"), locale.T("Follow and mute"), console.FollowsPath)
 	default:
 		http.Redirect(w, r, backTo(r.PostFormValue("back")), http.StatusSeeOther)
 	}

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/locale"
 )
 
 // A denial is the response to a rejected request.
@@ -22,7 +22,7 @@ type denial struct {
 	status int
 	detail string
 	header http.Header
-	text   string // sentences for a page, in place of detail; may be empty
+	text   locale.Text // sentences for a page, in place of detail; may be nil
 }
 
 func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -34,9 +34,9 @@ func (d *denial) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // headings are the headings of pages by the status of a denial.
-var headings = map[int]string{
-	http.StatusUnauthorized: "A token is required", http.StatusForbidden: "Not allowed", http.StatusTooManyRequests: "Too many requests",
-	http.StatusServiceUnavailable: "Not available",
+var headings = map[int]locale.Text{
+	http.StatusUnauthorized: locale.T("A token is required"), http.StatusForbidden: locale.T("Not allowed"),
+	http.StatusTooManyRequests: locale.T("Too many requests"), http.StatusServiceUnavailable: locale.T("Not available"),
 }
 
 // deny rejects a request of a client: with a page if a browser requested one of the console, or sent a form, else with JSON.
@@ -48,26 +48,34 @@ func (g *guard) deny(w http.ResponseWriter, r *http.Request, pattern string, c a
 	}
 	maps.Copy(w.Header(), d.header)
 	w.Header().Set("Cache-Control", "no-store")
-	g.server.pages.Message(w, r.WithContext(access.With(r.Context(), c)), d.status, heading, cmp.Or(d.text, d.detail))
+	text := d.text
+	if text == nil {
+		text = locale.Composed(d.detail)
+	}
+	g.server.pages.Message(w, r.WithContext(access.With(r.Context(), c)), d.status, heading, text)
 }
 
 // actions are what each scope allows beside the scopes before it, as pages name it.
-var actions = map[access.Scope]string{
-	access.Search: "search", access.Read: "read feeds and items", access.Write: "change feeds, items and stories", access.Rules: "change rules",
-	access.Admin: "manage people, tokens and the mesh",
+var actions = map[access.Scope]locale.Text{
+	access.Search: locale.T("search"), access.Read: locale.T("read feeds and items"), access.Write: locale.T("change feeds, items and stories"),
+	access.Rules: locale.T("change rules"), access.Admin: locale.T("manage people, tokens and the mesh"),
 }
 
 // lacks rejects a client that lacks a scope.
 func lacks(c access.Client, needed access.Scope) *denial {
 	d := &denial{status: http.StatusForbidden, detail: fmt.Sprintf("%s lacks the scope %s", nameOf(c), needed)}
-	if action := actions[needed]; c.Person && action != "" {
-		var able []string
+	if action := actions[needed]; c.Person && action != nil {
+		var able locale.Text
 		for _, role := range access.Roles {
-			if role.May(needed) {
-				able = append(able, string(role))
+			switch name := locale.Composed(string(role)); {
+			case !role.May(needed):
+			case able == nil:
+				able = name
+			default:
+				able = locale.T("%s or an %s", able, name)
 			}
 		}
-		d.text = fmt.Sprintf("Your role %s can't %s; an %s can. Owners change roles on the page People", c.Role, action, strings.Join(able, " or an "))
+		d.text = locale.T("Your role %s can't %s; an %s can. Owners change roles on the page People", locale.Composed(string(c.Role)), action, able)
 	}
 	return d
 }

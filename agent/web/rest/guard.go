@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/output"
 )
 
@@ -213,7 +214,7 @@ const personLoginPath = "/login"
 // unreadable rejects a request while the store can't be read.
 func unreadable(err error) *denial {
 	return &denial{status: http.StatusServiceUnavailable, detail: "the tokens and people can't be read: " + err.Error(),
-		text: "The store cannot be reached at the moment. Retry in a minute"}
+		text: locale.T("The store cannot be reached at the moment. Retry in a minute")}
 }
 
 // checkToken returns the client of a secret.

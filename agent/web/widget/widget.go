@@ -20,6 +20,7 @@ import (
 
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/wire"
 )
@@ -90,27 +91,28 @@ type widgetPage struct {
 }
 
 type choice struct {
-	Label, Value string
-	Active       bool
+	Label  locale.Text
+	Value  string
+	Active bool
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 	saved, err := p.SavedSearches.List(r.Context(), wire.None{})
 	if err != nil {
-		p.Error(w, r, err, "The store", "Saved searches", "/searches")
+		p.Error(w, r, err, locale.T("The store"), locale.T("Saved searches"), "/searches")
 		return
 	}
 	s := settingsOf(r.URL.Query())
 	page := widgetPage{settings: s, Origins: strings.Join(p.origins, ", ")}
-	page.Outputs = []choice{{Label: "Newest items", Value: output.Path + "search.json"}, {Label: "Stories", Value: output.Path + "stories.json"}}
+	page.Outputs = []choice{{Label: locale.T("Newest items"), Value: output.Path + "search.json"}, {Label: locale.T("Stories"), Value: output.Path + "stories.json"}}
 	for _, search := range saved.Searches {
-		page.Outputs = append(page.Outputs, choice{Label: "Search: " + cmp.Or(search.Title, search.Name), Value: output.Path + "searches/" + search.Name + ".json"})
+		page.Outputs = append(page.Outputs, choice{Label: locale.T("Search: %s", cmp.Or(search.Title, search.Name)), Value: output.Path + "searches/" + search.Name + ".json"})
 	}
 	page.Outputs = selected(page.Outputs, s.Output)
-	page.Themes = selected([]choice{{Label: "That of the browser"}, {Label: "Light", Value: "light"}, {Label: "Dark", Value: "dark"}}, s.Theme)
+	page.Themes = selected([]choice{{Label: locale.T("That of the browser")}, {Label: locale.T("Light"), Value: "light"}, {Label: locale.T("Dark"), Value: "dark"}}, s.Theme)
 	page.Tag = s.tag(output.BaseURL(r)+ScriptPath, "YOUR-TOKEN")
 	page.Preview = template.HTML(s.tag(ScriptPath, ""))
-	p.Render(w, r, http.StatusOK, "widget", "Widget", page)
+	p.Render(w, r, http.StatusOK, "widget", locale.T("Widget"), page)
 }
 
 // settingsOf returns the settings of a form, with defaults for those that are missing or invalid.
@@ -141,7 +143,7 @@ func selected(all []choice, value string) []choice {
 			return all
 		}
 	}
-	return append(all, choice{Label: value, Value: value, Active: true})
+	return append(all, choice{Label: locale.Data(value), Value: value, Active: true})
 }
 
 // tag returns the HTML that shows a widget.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/locale"
 )
 
 // Fixed paths: browsers find an installed app and its worker by them.
@@ -77,18 +78,25 @@ type Shell struct {
 	Assets []string // paths, which contain a hash of the content
 }
 
-// Register adds the manifest, its icons, the worker and the worker's documents to mux.
-func Register(mux *http.ServeMux, shell Shell, from Source) {
-	mux.Handle("GET "+ManifestPath, document{"application/manifest+json", manifest()})
+// Register adds the manifest, its icons, the worker and the worker's documents to mux. shell returns the shell in a language.
+func Register(mux *http.ServeMux, shell func(*locale.Language) Shell, from Source) {
+	manifests, workers, pages := documents{}, documents{}, map[*locale.Language][]byte{}
+	for _, l := range locale.Languages {
+		s := shell(l)
+		manifests[l] = document{"application/manifest+json", manifest(l)}
+		workers[l] = document{"text/javascript; charset=utf-8", script(s)}
+		pages[l] = s.Page
+	}
+	mux.Handle("GET "+ManifestPath, manifests)
+	mux.Handle("GET "+WorkerPath, workers)
 	for _, i := range icons {
 		mux.Handle("GET "+i.path(), document{"image/png", i.content})
 	}
-	mux.Handle("GET "+WorkerPath, document{"text/javascript; charset=utf-8", script(shell)})
 	mux.HandleFunc("GET "+shellPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(ClientHeader, ClientKey(r))
 		w.Header().Set("Content-Security-Policy", from.Policy)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(shell.Page)
+		w.Write(pages[locale.From(r)])
 	})
 	mux.HandleFunc("GET "+listPath, func(w http.ResponseWriter, r *http.Request) {
 		rows, err := from.List(r)
@@ -135,13 +143,20 @@ func (d document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.content))
 }
 
+// documents are the versions of a document by language.
+type documents map[*locale.Language]document
+
+func (d documents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d[locale.From(r)].ServeHTTP(w, r)
+}
+
 func hash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
 }
 
 // script returns the worker for a shell. Its first line names the files and a version: it differs whenever one of them
-// does, so that browsers install the worker of another version of feedmesh and it caches the new files.
+// does, so that browsers install the worker of another version of feedmesh, or of another language, and it caches the new files.
 func script(s Shell) []byte {
 	settings, err := json.Marshal(map[string]any{
 		"version": hash(s.Page), "page": shellPath, "help": s.Help, "assets": s.Assets, "list": listPath, "texts": textsPath,
@@ -187,10 +202,10 @@ const (
 	DarkTheme  = "#15181b"
 )
 
-// manifest returns the web app manifest.
+// manifest returns the web app manifest in a language.
 //
 // Source: W3C Web Application Manifest.
-func manifest() []byte {
+func manifest(l *locale.Language) []byte {
 	type image struct {
 		Source  string `json:"src"`
 		Kind    string `json:"type"`
@@ -209,9 +224,9 @@ func manifest() []byte {
 		URL  string `json:"url"`
 	}
 	content, err := json.MarshalIndent(map[string]any{
-		"id": "/read", "name": "feedmesh", "short_name": "feedmesh", "description": "Read the items of your feeds, also offline.", "lang": "en",
+		"id": "/read", "name": "feedmesh", "short_name": "feedmesh", "description": locale.T("Read the items of your feeds, also offline.").In(l), "lang": l.Code,
 		"start_url": "/read", "scope": "/", "display": "standalone", "theme_color": LightTheme, "background_color": LightTheme, "icons": images,
-		"shortcuts": []shortcut{{"Unread items", "/read"}, {"Starred items", "/read?show=starred"}},
+		"shortcuts": []shortcut{{locale.T("Unread items").In(l), "/read"}, {locale.T("Starred items").In(l), "/read?show=starred"}},
 	}, "", "  ")
 	if err != nil {
 		panic(err) // strings and numbers only

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/locale"
 )
 
 var testShell = Shell{Page: []byte("<!DOCTYPE html>"), Help: "/help", Assets: []string{"/style-1.css", "/base-2.js"}}
@@ -19,7 +20,7 @@ var testShell = Shell{Page: []byte("<!DOCTYPE html>"), Help: "/help", Assets: []
 // newMux returns the handler of a source with one item; err is the error of the source.
 func newMux(err error) *http.ServeMux {
 	mux := http.NewServeMux()
-	Register(mux, testShell, Source{
+	Register(mux, func(*locale.Language) Shell { return testShell }, Source{
 		List: func(*http.Request) ([]Row, error) { return []Row{{ID: "i", HTML: "<li>"}}, err },
 		Texts: func(_ *http.Request, ids []string) ([]Text, error) {
 			return []Text{{ID: strings.Join(ids, "+"), HTML: "<article>"}}, err
@@ -82,6 +83,14 @@ func TestIcons_HaveTheirSizeAndCorners(t *testing.T) {
 		}
 		if _, _, _, alpha := picture.At(0, 0).RGBA(); (alpha == 0xffff) != i.maskable {
 			t.Errorf("%s: its corner has alpha %#x", i.path(), alpha)
+		}
+	}
+}
+
+func TestManifest_HasTheLanguageOfTheClient(t *testing.T) {
+	for _, l := range locale.Languages {
+		if got := get(newMux(nil), ManifestPath, "Cookie", locale.Cookie+"="+l.Code).Body.String(); !strings.Contains(got, `"lang": "`+l.Code+`"`) {
+			t.Errorf("%s: got %s", l.Name, got)
 		}
 	}
 }

@@ -259,7 +259,10 @@ async function showPart(request, name, query) {
 }
 
 const escape = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.codePointAt()};`);
-const nothing = (words) => `<p class="nothing">${words}</p>`;
+const nothing = (words) => `<p class="nothing" data-english>${words}</p>`;
+
+// t returns an English text of an element with the attribute data-english: the page translates it.
+const t = (english) => english;
 
 // marksAttribute passes marks by item ID to the page, which shows them.
 const marksAttribute = (marks) => `data-marks="${encodeURIComponent(JSON.stringify(marks))}"`;
@@ -279,7 +282,7 @@ async function offlineRows(query) {
   const show = { all: () => true, starred: (item) => item.starred }[query.get("show")] ?? ((item) => !item.read);
   const items = (await keptItems()).filter((item) => show(item) && (!query.has("feed") || item.feed === query.get("feed")));
   if (query.get("sort") === "oldest") items.reverse();
-  if (items.length === 0) return nothing("No such items are kept for reading offline.");
+  if (items.length === 0) return nothing(t("No such items are kept for reading offline."));
   const marks = Object.fromEntries(items.map(({ id, read, starred }) => [id, { read, starred }]));
   return `<ol class="rows" data-list ${marksAttribute(marks)}>${items.map((item) => item.row).join("")}</ol>`;
 }
@@ -288,17 +291,17 @@ async function offlineFolders(query) {
   const items = (await keptItems()).filter((item) => !item.read);
   const entry = (feed, title, number) => {
     const current = (query.get("feed") ?? "") === feed ? ' aria-current="true"' : "";
-    return `<li><a href="/read${feed && `?feed=${encodeURIComponent(feed)}`}"${current}><bdi>${escape(title)}</bdi><span class="count">${number}</span></a></li>`;
+    return `<li><a href="/read${feed && `?feed=${encodeURIComponent(feed)}`}"${current}><bdi${feed ? "" : " data-english"}>${escape(title)}</bdi><span class="count">${number}</span></a></li>`;
   };
   const feeds = [...Map.groupBy(items, (item) => item.feed)].map(([feed, of]) => entry(feed, of[0].feed_title, of.length));
-  return `<nav aria-label="Folders"><ul>${entry("", "All feeds", items.length)}</ul></nav>
-<nav aria-label="Feeds"><h2>Feeds</h2><ul>${feeds.join("")}</ul></nav>`;
+  return `<nav aria-label="${t("Folders")}" data-english><ul>${entry("", t("All feeds"), items.length)}</ul></nav>
+<nav aria-label="${t("Feeds")}" data-english><h2 data-english>${t("Feeds")}</h2><ul>${feeds.join("")}</ul></nav>`;
 }
 
 // offlineArticle returns a kept article and queues it as read, as the server does when it is opened.
 async function offlineArticle(query) {
   const item = (await keptItems()).find(({ id }) => id === query.get("open"));
-  if (!item) return nothing("This item is not kept for reading offline.");
+  if (!item) return nothing(t("This item is not kept for reading offline."));
   const read = item.read || await enqueue([item.id], { read: true });
   registration.sync?.register("marks").catch(() => {});
   await report();

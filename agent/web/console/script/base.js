@@ -44,7 +44,7 @@ export function store(name, value) {
 
 // Theme
 
-const looks = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark", contrast: "Theme: high contrast" };
+const looks = { "": t("Theme: system"), light: t("Theme: light"), dark: t("Theme: dark"), contrast: t("Theme: high contrast") };
 
 const look = document.getElementById("look");
 
@@ -150,7 +150,7 @@ async function help() {
 const keySwitch = document.getElementById("keys");
 
 function showKeys() {
-  keySwitch.textContent = stored("keys") === "off" ? "Enable shortcuts" : "Disable shortcuts";
+  keySwitch.textContent = stored("keys") === "off" ? t("Enable shortcuts") : t("Disable shortcuts");
 }
 
 keySwitch?.addEventListener("click", () => {
@@ -200,9 +200,9 @@ export function showShare(item) {
       const { url, title } = button.dataset;
       try {
         await (copies ? navigator.clipboard.writeText(url) : navigator.share({ title, url }));
-        if (copies) announce("Link copied");
+        if (copies) announce(t("Link copied"));
       } catch (error) {
-        if (error.name !== "AbortError") announce(copies ? "The link could not be copied" : "The item could not be shared");
+        if (error.name !== "AbortError") announce(copies ? t("The link could not be copied") : t("The item could not be shared"));
       }
     });
   }
@@ -211,7 +211,7 @@ export function showShare(item) {
 // openShare opens or closes the share menu of an item.
 export function openShare(item) {
   const menu = item?.querySelector("details.share");
-  if (!menu) return announce("This item has no address to share");
+  if (!menu) return announce(t("This item has no address to share"));
   menu.open = !menu.open;
   menu.querySelector("summary").focus();
 }

@@ -8,8 +8,8 @@ function boxes() {
 
 function showSelection() {
   const picked = boxes().filter((box) => box.checked).length;
-  document.getElementById("picked").textContent = picked ? `${picked} selected` : "";
-  document.getElementById("pick-all").textContent = picked === boxes().length ? "Select none" : "Select all on this page";
+  document.getElementById("picked").textContent = picked ? t("%s selected", picked) : "";
+  document.getElementById("pick-all").textContent = picked === boxes().length ? t("Select none") : t("Select all on this page");
 }
 
 if (list) {

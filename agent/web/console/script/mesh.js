@@ -39,7 +39,7 @@ function fill(table) {
 function show(state) {
   for (const figure of state.figures) put(document.getElementById(figure.id), figure.value);
   state.tables.forEach(fill);
-  put(note, "Live: this page updates itself.");
+  put(note, t("Live: this page updates itself."));
 }
 
 function addEvent({ text, at }) {
@@ -59,11 +59,8 @@ function open() {
   source.addEventListener("state", (event) => show(JSON.parse(event.data)));
   source.addEventListener("happened", (event) => addEvent(JSON.parse(event.data)));
   source.addEventListener("error", () => {
-    if (source?.readyState !== EventSource.CLOSED) {
-      put(note, "Connection lost: reconnecting.");
-      return;
-    }
-    put(note, "Not live: too many open connections. Reload the page for updates.");
+    if (source?.readyState !== EventSource.CLOSED) return put(note, t("Connection lost: reconnecting."));
+    put(note, t("Not live: too many open connections. Reload the page for updates."));
     source = undefined;
   });
 }

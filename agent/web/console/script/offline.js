@@ -7,11 +7,12 @@ const worker = navigator.serviceWorker;
 const keepEvery = 5 * 60_000; // ms
 
 const send = (job) => worker.controller?.postMessage(job);
-const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 function show({ offline, at, waiting }) {
-  const marks = waiting ? `${plural(waiting, "mark")} will be sent` : "";
-  const items = at ? `Offline: items of ${new Date(at).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "Offline: no items are kept";
+  const marks = waiting ? n(waiting, "%d mark will be sent", "%d marks will be sent") : "";
+  const items = at
+    ? t("Offline: items of %s", new Date(at).toLocaleString([], { dateStyle: "short", timeStyle: "short" }))
+    : t("Offline: no items are kept");
   const words = offline ? [items, marks].filter(Boolean).join("; ") : marks;
   line.textContent = words && `${words}.`;
   line.hidden = !words;

@@ -7,7 +7,7 @@ const supported = window.PublicKeyCredential?.parseRequestOptionsFromJSON && Pub
 async function post(path, body) {
   const answer = await fetch(path, { method: "POST", body, redirect: "error" });
   const content = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(content.problem ?? content.detail ?? "The server did not respond. Retry.");
+  if (!answer.ok) throw new Error(content.problem ?? content.detail ?? t("The server did not respond. Retry."));
   return content;
 }
 
@@ -19,8 +19,8 @@ function credential(kind, options) {
 }
 
 const refusals = {
-  NotAllowedError: "No passkey was chosen.",
-  InvalidStateError: "This device has a passkey for you already.",
+  NotAllowedError: t("No passkey was chosen."),
+  InvalidStateError: t("This device has a passkey for you already."),
 };
 
 async function submit(event) {

@@ -22,6 +22,11 @@ async function fill(element, address, name, signal) {
   for (const { dataset } of element.querySelectorAll("[data-marks]")) {
     for (const [id, marks] of Object.entries(JSON.parse(decodeURIComponent(dataset.marks)))) show(id, marks);
   }
+  // The service worker writes English.
+  for (const words of element.querySelectorAll("[data-english]")) {
+    if (words.ariaLabel) words.ariaLabel = t(words.ariaLabel);
+    else words.textContent = t(words.textContent);
+  }
   if (element === rows) watchRows();
   if (element === pane) showShare(pane);
 }
@@ -93,10 +98,7 @@ function step(by, focusOnly) {
   const focused = all.findIndex((row) => row.contains(document.activeElement));
   const at = focused >= 0 ? focused : all.findIndex((row) => row.querySelector("[aria-current]"));
   const row = at < 0 ? all[by > 0 ? 0 : all.length - 1] : all[at + by];
-  if (!row) {
-    announce(by > 0 ? "End of the list" : "Start of the list");
-    return;
-  }
+  if (!row) return announce(by > 0 ? t("End of the list") : t("Start of the list"));
   if (focusOnly) {
     row.querySelector("a[href]").focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
@@ -120,8 +122,8 @@ function show(id, { read, starred }) {
     else if (!words) {
       const unread = document.createElement("span");
       unread.className = "visually-hidden";
-      unread.lang = "en";
-      unread.textContent = "Unread: ";
+      unread.lang = document.documentElement.lang;
+      unread.textContent = `${t("Unread:")} `;
       row.querySelector(".title").prepend(unread);
     }
   }
@@ -134,13 +136,13 @@ function show(id, { read, starred }) {
     b.value = on ? "no" : "yes";
     b.textContent = on ? yes : no;
   };
-  if (read != null) button("read", read, "Mark as unread", "Mark as read");
-  if (starred != null) button("starred", starred, "Remove star", "Star");
+  if (read != null) button("read", read, t("Mark as unread"), t("Mark as read"));
+  if (starred != null) button("starred", starred, t("Remove star"), t("Star"));
 }
 
 async function post(path, body) {
   const answer = await fetch(path, { method: "POST", headers: body && { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? `status ${answer.status}`);
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? t("status %s", answer.status));
   return answer.status === 204 ? null : answer.json();
 }
 
@@ -155,13 +157,13 @@ async function mark(ids, change) {
   } catch (error) {
     const back = Object.fromEntries(Object.entries(change).map(([name, value]) => [name, !value]));
     for (const id of ids) show(id, back);
-    report(`Not marked: ${error.message}`);
+    report(t("Not marked: %s", error.message));
     return false;
   }
 }
 
-// report shows a sentence above the list, with a button unless action is missing.
-function report(words, label, action) {
+// report shows a sentence above the list, with a button to undo unless action is missing.
+function report(words, action) {
   const note = document.createElement("p");
   note.className = "note";
   note.textContent = `${words} `;
@@ -169,7 +171,7 @@ function report(words, label, action) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "small";
-    button.textContent = label;
+    button.textContent = t("Undo");
     button.addEventListener("click", () => { undo.replaceChildren(); action(); });
     note.append(button);
   }
@@ -194,18 +196,18 @@ async function fetchText() {
   const item = opened();
   const form = item?.querySelector("form.full-text");
   const button = form?.querySelector("button");
-  if (!button) return announce("This item has its full text");
+  if (!button) return announce(t("This item has its full text"));
   if (button.disabled) return;
   form.querySelector(".note")?.remove();
   button.disabled = true;
-  announce("Fetching the full text");
+  announce(t("Fetching the full text"));
   try {
     await post(`/api/items/${encodeURIComponent(item.dataset.id)}/text`);
     if (opened() !== item) return;
     await fill(pane, form.elements.back.value, "article");
     showPictures(pane);
     pane.focus({ preventScroll: true });
-    announce("Full text fetched");
+    announce(t("Full text fetched"));
   } catch (error) {
     const note = document.createElement("p");
     note.className = "note";
@@ -242,16 +244,15 @@ async function markStream({ feed, tag, label, until, older }) {
     refresh();
     reportRead(ids, more, refresh);
   } catch (error) {
-    report(`Not marked: ${error.message}`);
+    report(t("Not marked: %s", error.message));
   }
 }
 
 // reportRead reports that items were marked as read, with a button to undo it.
 function reportRead(ids, more, after) {
-  const number = `${ids.length}${more ? " or more" : ""} ${ids.length === 1 ? "item" : "items"} marked as read.`;
-  if (ids.length === 0) report("Nothing was unread.");
-  else if (more) report(number);
-  else report(number, "Undo", () => mark(ids, { read: false }).then(after));
+  if (ids.length === 0) report(t("Nothing was unread."));
+  else if (more) report(t("%s or more items marked as read.", ids.length));
+  else report(n(ids.length, "%d item marked as read.", "%d items marked as read."), () => mark(ids, { read: false }).then(after));
 }
 
 const unreadRows = () => [...rows.querySelectorAll("li.unread")];
@@ -431,7 +432,7 @@ function nextFeed() {
   const at = links.findIndex((link) => link.hasAttribute("aria-current"));
   const next = [...links.slice(at + 1), ...links.slice(0, Math.max(at, 0))].find((link) => link.querySelector(".count"));
   if (next) location.assign(next.href);
-  else announce("No other feed has unread items");
+  else announce(t("No other feed has unread items"));
 }
 
 // Keys

@@ -70,8 +70,8 @@ async function check() {
     });
     if (!answer.ok) return; // submitting the form shows the error
     const found = await answer.json();
-    if (found.sound) show(found.warnings.length ? "No errors. Warnings:" : "No errors.", found.warnings);
-    else show(found.faults.length === 1 ? "1 error:" : `${found.faults.length} errors:`, found.faults);
+    if (found.sound) show(found.warnings.length ? t("No errors. Warnings:") : t("No errors."), found.warnings);
+    else show(n(found.faults.length, "%d error:", "%d errors:"), found.faults);
   } catch {
     // A newer check was started, or the node does not respond: keep the last result.
   }

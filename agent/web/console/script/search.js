@@ -75,7 +75,7 @@ function restoreFocus(focus) {
 function announceCount() {
   announce((document.getElementById("count") ?? results.querySelector("h1")).textContent);
   const q = new URL(location.href).searchParams.get("q");
-  document.title = `${q || "Newest items"} · feedmesh`;
+  document.title = `${q || t("Newest items")} · feedmesh`;
 }
 
 // updateHistory adds the shown URL to the history.
@@ -184,7 +184,7 @@ const list = document.createElement("ul");
 list.id = "suggestions";
 list.className = "suggestions";
 list.role = "listbox";
-list.ariaLabel = "Suggestions";
+list.ariaLabel = t("Suggestions");
 list.hidden = true;
 field.parentElement.append(list);
 field.role = "combobox";

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"feedmesh/agent/web/locale"
 )
 
 // Bounds of the list of services.
@@ -30,7 +32,10 @@ const (
 type Target struct{ Name, Template string }
 
 // A Link is the address that sends an item to a service.
-type Link struct{ Label, URL string }
+type Link struct {
+	Label locale.Text
+	URL   string
+}
 
 // Presets are services whose addresses are documented. Those that run on the reader's own host have an example host.
 var Presets = []Target{
@@ -126,9 +131,9 @@ func Set(w http.ResponseWriter, list []Target) {
 // Links returns the links that send an item to services: by mail first.
 func Links(list []Target, title, address string) []Link {
 	place := strings.NewReplacer(urlPlace, escape(address), titlePlace, escape(title))
-	links := []Link{{"Mail", "mailto:?subject=" + escape(title) + "&body=" + escape(address)}}
+	links := []Link{{locale.T("Mail"), "mailto:?subject=" + escape(title) + "&body=" + escape(address)}}
 	for _, t := range list {
-		links = append(links, Link{t.Name, place.Replace(t.Template)})
+		links = append(links, Link{locale.Data(t.Name), place.Replace(t.Template)})
 	}
 	return links
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"feedmesh/agent/web/locale"
 )
 
 func TestParse_Presets(t *testing.T) {
@@ -40,8 +42,8 @@ func TestParse_Refuses(t *testing.T) {
 func TestLinks_AreEscaped(t *testing.T) {
 	links := Links([]Target{{"A", "https://a.example/?u={url}&t={title}"}}, "Law & order {url} +1", "https://b.example/?x=1&y=2#z")
 	want := []Link{
-		{"Mail", "mailto:?subject=Law%20%26%20order%20%7Burl%7D%20%2B1&body=https%3A%2F%2Fb.example%2F%3Fx%3D1%26y%3D2%23z"},
-		{"A", "https://a.example/?u=https%3A%2F%2Fb.example%2F%3Fx%3D1%26y%3D2%23z&t=Law%20%26%20order%20%7Burl%7D%20%2B1"},
+		{locale.T("Mail"), "mailto:?subject=Law%20%26%20order%20%7Burl%7D%20%2B1&body=https%3A%2F%2Fb.example%2F%3Fx%3D1%26y%3D2%23z"},
+		{locale.Data("A"), "https://a.example/?u=https%3A%2F%2Fb.example%2F%3Fx%3D1%26y%3D2%23z&t=Law%20%26%20order%20%7Burl%7D%20%2B1"},
 	}
 	if !reflect.DeepEqual(links, want) {
 		t.Errorf("got %v, want %v", links, want)
