@@ -18,7 +18,7 @@ import (
 // Chromium the test is skipped.
 func Open(t testing.TB, timeout time.Duration) context.Context {
 	t.Helper()
-	path := program(t)
+	path := Program(t)
 	browser, err := started(path)
 	if err != nil {
 		t.Fatalf("start the browser: %v", err)
@@ -78,8 +78,8 @@ func Close() {
 	}
 }
 
-// program returns the path of Chromium.
-func program(t testing.TB) string {
+// Program returns the path of Chromium. It skips the test if there is none.
+func Program(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
