@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestPages_Russian checks that nothing stays English on the Russian pages but data, code and names. Data is marked in the pages: by bdi, by
-// a direction or by a language of its own.
+// TestPages_Russian checks that nothing stays English on the Russian pages but data, code and names. Data is marked in
+// the pages: by bdi, by a direction or by a language of its own.
 func TestPages_Russian(t *testing.T) {
 	for name, p := range pages(t) {
 		t.Run(name, func(t *testing.T) {

@@ -504,7 +504,8 @@ func (c readingPages) notAnnotated(w http.ResponseWriter, r *http.Request, statu
 	})
 }
 
-// shell returns the reading page without data, in a language. It is rendered with the templates of the page, so that it looks alike.
+// shell returns the reading page without data, in a language. It is rendered with the templates of the page, so that it
+// looks alike.
 func (c readingPages) shell(l *locale.Language) offline.Shell {
 	main := readingPage{pager: pager{More: locale.T("More items")}, Back: readPath, Shell: true}
 	main.addFolders(wire.Folders{}, readingState{}, nil)

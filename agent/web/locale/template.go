@@ -34,9 +34,9 @@ func (l *Language) Functions() template.FuncMap {
 	}
 }
 
-// Translate translates the words of templates that were not executed yet, and lets their actions print texts in the language.
-// The templates need the functions of the language. Words between two tags or actions are one text; those of code, kbd, pre, script and style, and of
-// attributes without words for people stay.
+// Translate translates the words of templates that were not executed yet, and lets their actions print texts in the
+// language. The templates need the functions of the language. Words between two tags or actions are one text; those of
+// code, kbd, pre, script and style, and of attributes without words for people stay.
 func (l *Language) Translate(templates *template.Template) {
 	walk(templates, func(words string) string {
 		if t, found := l.load().Interface[words]; found {
@@ -105,7 +105,8 @@ func endsInEscaper(p *parse.PipeNode) bool {
 	return is && slices.Contains([]string{"html", "js", "urlquery"}, name.Ident)
 }
 
-// branches replaces the words of both branches, which begin in the same state and end in the same, as package html/template requires.
+// branches replaces the words of both branches, which begin in the same state and end in the same, as package
+// html/template requires.
 func (w walker) branches(n *parse.BranchNode, m markup) markup {
 	end := w.list(n.List, m)
 	w.list(n.ElseList, m)

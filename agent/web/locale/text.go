@@ -25,7 +25,8 @@ type phrase struct {
 	args       []any
 }
 
-// T returns an English text of the interface, which is translated: a constant format of package fmt and its arguments, which may be texts.
+// T returns an English text of the interface, which is translated: a constant format of package fmt and its arguments,
+// which may be texts.
 func T(english string, args ...any) Text { return phrase{other: english, args: args} }
 
 // N returns an English text that contains the number n as its first argument %d: one if the number is 1.

@@ -30,8 +30,8 @@ func (s sources) add(text, at string, plural bool) {
 	s[text] = source{at, plural}
 }
 
-// TestTranslations checks that each text of the pages, their templates and scripts has a translation, with the same verbs, and that
-// each translation is used.
+// TestTranslations checks that each text of the pages, their templates and scripts has a translation, with the same
+// verbs, and that each translation is used.
 func TestTranslations(t *testing.T) {
 	used := sources{}
 	for _, name := range append(weekdays(), months()...) {
