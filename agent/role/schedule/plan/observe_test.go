@@ -297,6 +297,20 @@ func TestRoutes_WorkingProxyIsCachedForADay(t *testing.T) {
 	}
 }
 
+// A feed whose settings change more often than due feeds are gathered for a task is polled all the same.
+func TestUpdateSettings_AgainAndAgain(t *testing.T) {
+	p := planOf(1, 1)
+	f := popAll(p, noon)[0]
+	p.Observe(notModified(f, noon), noon)
+	for now := noon.Add(time.Minute); now.Before(noon.Add(time.Minute + 5*gatherTime)); now = now.Add(gatherTime / 5) {
+		p.UpdateSettings(storage.Feed{ID: f.FeedID, URL: f.State.URL}, now)
+		if p.Due(f.tier, now) {
+			return
+		}
+	}
+	t.Error("the feed is never due")
+}
+
 func TestUpdateSettings(t *testing.T) {
 	p := planOf(1, 1)
 	f := popAll(p, noon)[0]

@@ -77,7 +77,10 @@ func (p *Plan) UpdateSettings(feed storage.Feed, now time.Time) *Feed {
 	f.State.Pinned, f.State.FullText, f.State.Request = feed.Pinned, feed.FullText, feed.Request
 	if f.State.Crawl == "" && !f.State.Next.IsZero() {
 		p.change(f, func() {
-			f.State.Next, f.State.Reason = now, "settings changed"
+			if f.State.Next.After(now) { // a due feed keeps its time: otherwise one that changes again and again is never polled
+				f.State.Next = now
+			}
+			f.State.Reason = "settings changed"
 		})
 	}
 	return f
