@@ -68,7 +68,7 @@ var sheet = newAsset("style", ".css", "text/css; charset=utf-8", func() []byte {
 const baseScript = "base.js"
 
 // scripts are the scripts by name. Imports of base.js are replaced with its hashed path. Those of textsName have the texts of
-// the others and of the service worker in a language.
+// the others and of the service worker in a language. They are made at the first use and cached.
 var scripts = sync.OnceValue(func() map[string]asset {
 	const kind = "text/javascript; charset=utf-8"
 	base := newAsset("base", ".js", kind, read(scriptFiles, "script/"+baseScript))

@@ -32,7 +32,7 @@ var templateFiles embed.FS
 var templates = parsed(templateFiles)
 
 // A templateSet has the templates by language and by the largest scope of the client: pages are made without the controls
-// that it can't use, by the function may.
+// that it can't use, by the function may. Each is made at its first use and cached.
 type templateSet map[templateKey]func() *template.Template
 
 type templateKey struct {

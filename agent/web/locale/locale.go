@@ -21,7 +21,7 @@ type Language struct {
 	Name    string // in the language itself
 	tag     language.Tag
 	printer *message.Printer
-	load    func() catalogue
+	load    func() catalogue // parses the translations at the first call and caches them
 }
 
 // English is the language in which texts are written in the program.

@@ -64,7 +64,7 @@ func walk(templates *template.Template, translate func(words string) string, act
 	}
 }
 
-// A walker replaces the words of a template.
+// A walker replaces the words of a template. It changes the parsed nodes in place, so its templates must not be shared with another language.
 type walker struct {
 	tree      *parse.Tree
 	translate func(words string) string
