@@ -172,7 +172,8 @@ const (
 	maxCounted = 1000            // clients of a [countCache]
 )
 
-// A countCache caches the numbers of unread items of clients. A full cache is cleared.
+// A countCache caches the numbers of unread items of clients, some 100 bytes for each of their feeds with unread items. Each put
+// removes those that are too old. A full cache is cleared.
 type countCache struct {
 	mu       sync.Mutex
 	byClient map[string]counted
@@ -202,6 +203,7 @@ func (c *countCache) put(client string, unread map[string]storage.UnreadCount, a
 	if c.changes != changes {
 		return
 	}
+	maps.DeleteFunc(c.byClient, func(_ string, kept counted) bool { return !isRecent(kept.at, at, countAge) })
 	if len(c.byClient) >= maxCounted {
 		clear(c.byClient)
 	}
