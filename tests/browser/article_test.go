@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -64,4 +66,44 @@ func TestArticle_Player(t *testing.T) {
 	b.until("the page is loaded again", `document.querySelector("audio")?.currentTime === 0`)
 	b.run(loaded)
 	b.until("it continues at the stored position", `document.querySelector("audio").currentTime === 42`)
+}
+
+// kinds are items with text that is not plain paragraphs from left to right.
+var kinds = map[string][][2]string{"kinds-of-text": {
+	{"خبر عن قواعد البيانات", `صدر إصدار جديد من قاعدة البيانات اليوم.</p><ul><li>أسرع</li><li>أصغر</li></ul><p>PostgreSQL 19`},
+	{"A long line of code", `Run this:</p><pre><code>` + strings.Repeat("docker run --rm --name database ", 12) + `</code></pre><p>Then wait.`},
+	{"A wide table", `Figures:</p><table><tr>` + strings.Repeat("<th>milliseconds</th>", 14) + `</tr><tr>` + strings.Repeat("<td>1234567</td>", 14) + `</tr></table><p>As measured.`},
+	{"A word without end", strings.Repeat("Donaudampfschifffahrt", 20)},
+}}
+
+// Items from right to left, with code, wide tables and long words fit a phone: what is wider scrolls by itself.
+func TestArticle_KindsOfText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it starts a node and a browser")
+	}
+	room := servePublishers(kinds)
+	room.stories = 0
+	w, err := newTestbed(room, "Kinds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := client.Call(t.Context(), w.Client, wire.ListReading, wire.ReadingQuery{Show: wire.ShowAll, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := openAt(t, w.address)
+	b.do(chromedp.EmulateViewport(390, 800, chromedp.EmulateMobile))
+	for _, item := range found.Items {
+		b.visit("/read?show=all&open=" + item.ID)
+		b.picture(item.ID)
+		if width := evaluate[int](b, "document.scrollingElement.scrollWidth"); width > 390 {
+			t.Errorf("%s: the page is %d px wide", item.Title, width)
+		}
+		b.until(item.Title+": from right to left only if it is written so",
+			fmt.Sprintf(`["h1", ".content"].every(e => getComputedStyle(document.querySelector("#pane " + e)).direction === (%t ? "rtl" : "ltr"))`, item.Title == kinds["kinds-of-text"][0][0]))
+		b.until(item.Title+": code and tables scroll", `[...document.querySelectorAll("#pane pre, #pane table")].every(e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === "auto")`)
+	}
+	if len(found.Items) != len(kinds["kinds-of-text"]) {
+		t.Errorf("got %d items, want %d", len(found.Items), len(kinds["kinds-of-text"]))
+	}
 }

@@ -5,6 +5,7 @@ import { registerWorker } from "./base.js";
 const line = document.getElementById("offline");
 const worker = navigator.serviceWorker;
 const keepEvery = 5 * 60_000; // ms
+const settled = 3000; // ms: the work of the page comes before that of the worker
 
 const send = (job) => worker.controller?.postMessage(job);
 
@@ -35,6 +36,8 @@ if (worker) {
   addEventListener("online", start);
   document.addEventListener("visibilitychange", keep);
   setInterval(keep, keepEvery);
-  if (worker.controller) start();
-  registerWorker().catch(() => { /* refused, such as in private windows: the page works online */ });
+  setTimeout(() => {
+    if (worker.controller) start();
+    registerWorker().catch(() => { /* refused, such as in private windows */ });
+  }, settled);
 }
