@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -117,8 +118,14 @@ func (p PeopleRecords) List(ctx context.Context) ([]Person, error) {
 // peopleFence is the name of the fence of all changes of people.
 const peopleFence = "people"
 
-// maxPeopleAttempts bounds the attempts of a change beside concurrent changes.
-const maxPeopleAttempts = 10
+const (
+	// maxPeopleAttempts bounds the attempts of a change beside concurrent changes.
+	maxPeopleAttempts = 10
+
+	// peopleBackoff, times the number of attempts, is the longest wait before a retry. Without waits of random length two
+	// changes can fence each other again and again.
+	peopleBackoff = 10 * time.Millisecond
+)
 
 // Change stores what apply makes of the person with the name, nil for none. stored is nil if there is no such person.
 // It returns the error of apply, [ErrTooMany], or [ErrNoOwner] if no owner would be left. apply may run again.
@@ -126,6 +133,11 @@ func (p PeopleRecords) Change(ctx context.Context, name string, apply func(store
 	for attempt := 1; ; attempt++ {
 		if err := p.change(ctx, name, apply); !errors.Is(err, ErrFenced) || attempt == maxPeopleAttempts {
 			return err
+		}
+		select {
+		case <-time.After(rand.N(time.Duration(attempt) * peopleBackoff)):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
