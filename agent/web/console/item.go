@@ -268,7 +268,7 @@ func (c itemPages) play(w http.ResponseWriter, r *http.Request) {
 	// This page alone loads something from another host: the policy allows it that of the medium, and all else stays as on
 	// other pages.
 	w.Header().Set("Content-Security-Policy", pagePolicy+"; "+player.Policy())
-	title := titleOrDefault(item.Title)
+	title := TitleOrDefault(item.Title)
 	name := title
 	if e.Title != "" {
 		name = locale.Data(e.Title)
@@ -304,7 +304,7 @@ func (c itemPages) view(r *http.Request, item wire.ItemView) itemPage {
 	now := c.Now()
 	p := itemPage{
 		URL:         itemURL(item.ID),
-		Title:       titleOrDefault(item.Title),
+		Title:       TitleOrDefault(item.Title),
 		Lang:        item.Language,
 		Language:    languageName(item.Language),
 		Feed:        choice{Label: orRemoved(item.FeedTitle), URL: state{"feed": item.FeedID}.URL()},
@@ -368,7 +368,7 @@ func (p *itemPage) addRelated(same wire.Duplicates, related wire.Related, now ti
 	if s.Items < 2 {
 		return
 	}
-	p.Story = &storyOf{URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Items: int64(s.Items), Sources: int64(s.Sources)}
+	p.Story = &storyOf{URL: storyPath(s.ID), Title: TitleOrDefault(s.Title), Items: int64(s.Items), Sources: int64(s.Sources)}
 	for _, i := range related.Items {
 		row := rowOfItem(i, now)
 		row.Reason = nil // shown on the story's page
@@ -389,7 +389,7 @@ func (p *itemPage) addSimilar(found []wire.FoundItem, now time.Time) {
 	}
 	for _, i := range found {
 		row := itemRow{
-			ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
+			ID: i.ID, URL: itemURL(i.ID), Title: TitleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
 			Publisher: cmp.Or(host(i.URL), i.FeedTitle), At: locale.NewTimestamp(statedOrSeen(i.Item), now), FirstSeen: i.Assumed != "",
 		}
 		if !listed[row.URL] {

@@ -345,7 +345,7 @@ func (s readingState) row(i wire.ReadingItem, now time.Time) readingRow {
 		at, age = i.Seen, locale.T("no date")
 	}
 	return readingRow{
-		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: orRemoved(i.FeedTitle),
+		ID: i.ID, URL: s.with("open", i.ID).URL(), Title: TitleOrDefault(i.Title), Lang: i.Language, Feed: orRemoved(i.FeedTitle),
 		At: locale.NewTimestamp(at, now), Age: age, Read: i.Read, Starred: i.Starred, Open: s["open"] == i.ID,
 		Time: i.Time.Format(time.RFC3339Nano),
 	}

@@ -284,7 +284,7 @@ func kindOf(label locale.Text, n int, samples []wire.Sample) sampleKind {
 	kind := sampleKind{Label: label, Count: int64(n)}
 	for _, s := range samples {
 		kind.Samples = append(kind.Samples, sampleRow{
-			URL: itemURL(s.ID), Title: titleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: composed(s.Why),
+			URL: itemURL(s.ID), Title: TitleOrDefault(s.Title), Before: labelsText(s.Before), After: labelsText(s.After), Reasons: composed(s.Why),
 		})
 	}
 	return kind

@@ -65,12 +65,7 @@ type hiddenRow struct {
 }
 
 // orRemoved returns the title of a feed; that of a removed one is empty.
-func orRemoved(title string) locale.Text {
-	if title == "" {
-		return locale.T("A removed feed")
-	}
-	return locale.Data(title)
-}
+func orRemoved(title string) locale.Text { return locale.DataOr(title, locale.T("A removed feed")) }
 
 // languageName returns the name of a language by its ISO 639-1 code; nil for no code.
 func languageName(code string) locale.Text { return locale.Composed(language.Name(code)) }
@@ -215,7 +210,7 @@ func (s state) show(found wire.SearchResults, now time.Time) searchPage {
 		p.Digest = append(p.Digest, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})
 	}
 	for _, h := range found.Hidden {
-		p.Hidden = append(p.Hidden, hiddenRow{itemURL(h.ID), titleOrDefault(h.Title), itemURL(h.Of), locale.Sentence(locale.Composed(h.Why))})
+		p.Hidden = append(p.Hidden, hiddenRow{itemURL(h.ID), TitleOrDefault(h.Title), itemURL(h.Of), locale.Sentence(locale.Composed(h.Why))})
 	}
 	p.Less = locale.N(int64(len(p.Hidden)), "%d result hidden: not unique enough", "%d results hidden: not unique enough")
 	for i, item := range found.Items {

@@ -103,7 +103,7 @@ func spamRowOf(i wire.SpamItem, now time.Time) spamRow {
 		feed = locale.Data(i.FeedTitle)
 	}
 	return spamRow{
-		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Feed: choice{Label: feed, URL: spamURL(i.FeedID, "")},
+		ID: i.ID, URL: itemURL(i.ID), Title: TitleOrDefault(i.Title), Lang: i.Language, Feed: choice{Label: feed, URL: spamURL(i.FeedID, "")},
 		FeedPage: feedPath(i.FeedID), Host: host(i.URL), Score: hundredth(i.SpamScore), Judged: locale.NewTimestamp(i.Judged, now), Reasons: composed(i.Reasons), ByPerson: i.Corrected,
 	}
 }

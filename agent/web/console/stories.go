@@ -189,7 +189,7 @@ func (l listing) show(found wire.StoryPage, now time.Time) storiesPage {
 // card returns a story as a list entry.
 func (l listing) card(s wire.StoryBrief, now time.Time) storyCard {
 	card := storyCard{
-		URL: storyPath(s.ID), Title: titleOrDefault(s.Title), Lang: langOf(s.Partition), Original: storage.WebURL(s.URL), Host: host(s.URL),
+		URL: storyPath(s.ID), Title: TitleOrDefault(s.Title), Lang: langOf(s.Partition), Original: storage.WebURL(s.URL), Host: host(s.URL),
 		Publishers: strings.Join(s.Publishers, ", "), Items: int64(s.Items), Sources: int64(s.Sources),
 		First: locale.NewTimestamp(s.FirstSeen, now), Last: locale.NewTimestamp(s.LastSeen, now), Burst: s.Burst, Spark: sparkOf(s.Activity, now), Reason: locale.Composed(s.Why),
 	}
@@ -284,10 +284,5 @@ func (l listing) choice(name, value string, label locale.Text) choice {
 	return choice{Label: label, URL: l.with(name, value).URL()}
 }
 
-// titleOrDefault returns the title, or "Untitled" if it is empty.
-func titleOrDefault(title string) locale.Text {
-	if title == "" {
-		return locale.T("Untitled")
-	}
-	return locale.Data(title)
-}
+// TitleOrDefault returns the title, or "Untitled" if it is empty.
+func TitleOrDefault(title string) locale.Text { return locale.DataOr(title, locale.T("Untitled")) }

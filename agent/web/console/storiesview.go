@@ -117,7 +117,7 @@ func (c storyPages) story(w http.ResponseWriter, r *http.Request) {
 	if like, err := c.Search.Similar(r.Context(), wire.ListSimilarRequest{ID: found.Headline, Limit: maxSimilar}); err == nil {
 		for _, i := range like.Items {
 			if i.StoryID != "" && i.StoryID != id {
-				main.Like = append(main.Like, choice{Label: titleOrDefault(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
+				main.Like = append(main.Like, choice{Label: TitleOrDefault(i.Title), URL: storyPath(i.StoryID), Key: i.StoryID})
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p.More = int64(len(s.Publishers) - len(p.Publishers))
 	for _, a := range s.Across {
 		p.Across = append(p.Across, acrossRow{
-			storyPath(a.ID), titleOrDefault(a.Title), a.Language, languageLabel(a.Language), int64(a.Items), locale.NewTimestamp(a.LastSeen, now), locale.Composed(a.Why),
+			storyPath(a.ID), TitleOrDefault(a.Title), a.Language, languageLabel(a.Language), int64(a.Items), locale.NewTimestamp(a.LastSeen, now), locale.Composed(a.Why),
 		})
 	}
 	for _, e := range s.Timeline {
@@ -183,7 +183,7 @@ func rowOfItem(i wire.ItemBrief, now time.Time) itemRow {
 		at = i.Seen
 	}
 	row := itemRow{
-		ID: i.ID, URL: itemURL(i.ID), Title: titleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
+		ID: i.ID, URL: itemURL(i.ID), Title: TitleOrDefault(i.Title), Lang: i.Language, Original: storage.WebURL(i.URL),
 		Publisher: i.Publisher, Feed: i.FeedTitle, At: locale.NewTimestamp(at, now), FirstSeen: i.Published.IsZero(), Spam: i.Spam,
 	}
 	if i.StoryWhy != "" {

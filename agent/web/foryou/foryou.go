@@ -137,7 +137,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, f := range silent {
-		main.Silent = append(main.Silent, silentRow{"/feeds/" + url.PathEscape(f.ID), titleOf(f.Title), f.Silent.Seconds(), f.Usual.Seconds()})
+		main.Silent = append(main.Silent, silentRow{"/feeds/" + url.PathEscape(f.ID), console.TitleOrDefault(f.Title), f.Silent.Seconds(), f.Usual.Seconds()})
 	}
 	ids := make([]string, len(suggested.Items))
 	for n, s := range suggested.Items {
@@ -153,16 +153,9 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) {
 func newRow(s wire.Suggestion) row {
 	address := "/read?" + url.Values{"show": {wire.ShowAll}, "open": {s.ID}}.Encode()
 	return row{
-		ID: s.ID, URL: address, Title: titleOf(s.Title), Lang: s.Language, Feed: titleOf(s.FeedTitle),
+		ID: s.ID, URL: address, Title: console.TitleOrDefault(s.Title), Lang: s.Language, Feed: console.TitleOrDefault(s.FeedTitle),
 		Why: strings.Join(s.Because, ", "), New: s.New, ISO: s.Time.UTC().Format(time.RFC3339), Time: locale.Date(s.Time.UTC(), timeForm),
 	}
-}
-
-func titleOf(title string) locale.Text {
-	if title == "" {
-		return locale.T("Untitled")
-	}
-	return locale.Data(title)
 }
 
 // export writes all that was learned as JSON.

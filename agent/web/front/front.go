@@ -177,7 +177,7 @@ func view(found front.Page, now time.Time, pictures bool) newsPage {
 
 func cardOf(c front.Card, now time.Time) card {
 	shown := card{Card: c, URL: storyURL(c.StoryID), Lang: console.Lang(c.Partition), Number: int64(c.Items), Age: locale.NewTimestamp(c.Last, now)}
-	shown.Title, shown.NewItems = titleOf(c.Title), locale.N(int64(c.New), "%d new", "%d new")
+	shown.Title, shown.NewItems = console.TitleOrDefault(c.Title), locale.N(int64(c.New), "%d new", "%d new")
 	if c.NewMore {
 		shown.NewItems = locale.N(int64(c.New), "%d+ new", "%d+ new")
 	}
@@ -188,16 +188,9 @@ func cardOf(c front.Card, now time.Time) card {
 		shown.Language, shown.LinkURL = locale.Composed(language.Name(c.Link.Language)), storyURL(c.Link.ID)
 	}
 	for _, e := range c.Events {
-		shown.Lines = append(shown.Lines, line{titleOf(e.Title), locale.NewTimestamp(e.At, now), e.New})
+		shown.Lines = append(shown.Lines, line{console.TitleOrDefault(e.Title), locale.NewTimestamp(e.At, now), e.New})
 	}
 	return shown
-}
-
-func titleOf(title string) locale.Text {
-	if title == "" {
-		return locale.T("Untitled")
-	}
-	return locale.Data(title)
 }
 
 func storyURL(id string) string { return "/stories/" + url.PathEscape(id) }

@@ -18,6 +18,14 @@ type Data string
 // In returns the text.
 func (d Data) In(*Language) string { return string(d) }
 
+// DataOr returns data as a text, or another text if it is empty.
+func DataOr(data string, other Text) Text {
+	if data == "" {
+		return other
+	}
+	return Data(data)
+}
+
 // A phrase is a text of the interface.
 type phrase struct {
 	one, other string // formats of package fmt; one is empty for texts without number

@@ -1,11 +1,10 @@
-// Has the service worker keep unread items for reading offline, and shows its state. Without a service worker the page
-// works online.
+// Has the service worker keep unread items for reading offline, and shows its state.
 import { registerWorker } from "./base.js";
 
 const line = document.getElementById("offline");
 const worker = navigator.serviceWorker;
 const keepEvery = 5 * 60_000; // ms
-const settled = 3000; // ms: the work of the page comes before that of the worker
+const settled = 3000; // ms, in which the page comes first
 
 const send = (job) => worker.controller?.postMessage(job);
 
@@ -38,6 +37,6 @@ if (worker) {
   setInterval(keep, keepEvery);
   setTimeout(() => {
     if (worker.controller) start();
-    registerWorker().catch(() => { /* refused, such as in private windows */ });
+    registerWorker().catch(() => { /* refused, as in private windows: works online */ });
   }, settled);
 }
