@@ -96,12 +96,13 @@ func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 // A warning is the error of a check whose process is ready nevertheless.
 type warning struct{ error }
 
-// fillGrace is the time that the index may lack most items before a check warns: a burst of items takes seconds.
+// fillGrace is the time that the index lacks most items without a pause before a check warns: in the first seconds of
+// an import, more items are stored than are searchable.
 const fillGrace = 10 * time.Second
 
 // newIndexProbe returns the check of the index. It warns while an index that was replaced or lost is filled again.
 func newIndexProbe(env *role.Env) *probe {
-	var since time.Time // when the index lacked most items first; zero if it has nearly all
+	var r refill
 	return newProbe(indexCheck, func(ctx context.Context) error {
 		indexed, err := env.Index.Count(ctx)
 		if err != nil || env.Store == nil {
@@ -111,16 +112,30 @@ func newIndexProbe(env *role.Env) *probe {
 		if err != nil {
 			return nil // the check of the store reports it
 		}
-		switch stored := counts.Items; {
-		case indexed >= stored-stored/50:
-			since = time.Time{}
-		case since.IsZero() && 2*indexed < stored:
-			since = time.Now()
-		case !since.IsZero() && time.Since(since) >= fillGrace:
-			return warning{fmt.Errorf("the index is being rebuilt from the store: %d of %d items are searchable", indexed, stored)}
+		if r.goesOn(time.Now(), indexed, counts.Items) {
+			return warning{fmt.Errorf("the index is being rebuilt from the store: %d of %d items are searchable", indexed, counts.Items)}
 		}
 		return nil
 	})
+}
+
+// A refill is the state of an index that may have to be filled again.
+type refill struct {
+	since time.Time // when the index began to lack most items; zero if it has more
+	lost  bool      // whether it lacked them for fillGrace, until it has nearly all again
+}
+
+// goesOn reports whether an index that was lost is still being filled, from the numbers of its items and of those
+// stored.
+func (r *refill) goesOn(now time.Time, indexed, stored int64) bool {
+	if 2*indexed >= stored {
+		r.since = time.Time{}
+	} else if r.since.IsZero() {
+		r.since = now
+	}
+	lost := r.lost || !r.since.IsZero() && now.Sub(r.since) >= fillGrace
+	r.lost = lost && indexed < stored-stored/50
+	return r.lost
 }
 
 // checkLost warns of messages that the embedded NATS server lost.

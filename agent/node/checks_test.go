@@ -65,3 +65,28 @@ func TestProbe_ConcurrentChecks(t *testing.T) {
 		}
 	})
 }
+
+// The first import stores items faster than they become searchable: its index is not lost.
+func TestRefill(t *testing.T) {
+	var r refill
+	now := time.Now()
+	for _, at := range []struct {
+		seconds         int
+		indexed, stored int64
+		want            bool
+	}{
+		{0, 100, 700, false}, // an import begins
+		{5, 700, 1000, false},
+		{15, 1500, 2400, false},
+		{30, 2400, 2400, false},
+		{40, 0, 2400, false}, // lost
+		{45, 300, 2400, false},
+		{50, 600, 2400, true},
+		{60, 2300, 2400, true},
+		{70, 2380, 2400, false},
+	} {
+		if got := r.goesOn(now.Add(time.Duration(at.seconds)*time.Second), at.indexed, at.stored); got != at.want {
+			t.Errorf("after %d s, %d of %d items: got %t, want %t", at.seconds, at.indexed, at.stored, got, at.want)
+		}
+	}
+}
