@@ -242,13 +242,13 @@ func (i *Interests) decode(stored *storage.Interest) (*interest.Model, error) {
 
 // featuresOf returns the features of items by ID, with their names.
 func (i *Interests) featuresOf(ctx context.Context, items []storage.Item) (map[string][]interest.Feature, error) {
-	names, err := i.lists.FeedNames(ctx)
+	feeds, err := i.lists.Feeds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	features := make(map[string][]interest.Feature, len(items))
 	for _, item := range items {
-		features[item.ID] = interest.Features(documentOf(item, names[item.FeedID]))
+		features[item.ID] = interest.Features(documentOf(item, feeds[item.FeedID].Name))
 	}
 	return features, nil
 }

@@ -31,12 +31,12 @@ func (i *Interests) Silent(ctx context.Context) ([]SilentFeed, error) {
 	if err != nil || !on {
 		return nil, err
 	}
-	names, err := i.lists.FeedNames(ctx)
+	feeds, err := i.lists.Feeds(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids := make(map[interest.Key]string, len(names))
-	for id := range names {
+	ids := make(map[interest.Key]string, len(feeds))
+	for id := range feeds {
 		ids[interest.PublisherKey(id)] = id
 	}
 	var found []SilentFeed

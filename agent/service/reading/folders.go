@@ -45,11 +45,13 @@ type Totals struct {
 // Totals returns the numbers of unread items of the client. They may come from a cache, at most [countAge] old; the
 // client's own changes in this process are always in them. The tags of feeds may be [feedAge] old.
 func (l *Lists) Totals(ctx context.Context) (Totals, error) {
-	t, _, err := l.totals(ctx)
+	t, _, err := l.totals(ctx, func(string, Feed, storage.UnreadCount) {})
 	return t, err
 }
 
-func (l *Lists) totals(ctx context.Context) (Totals, *feedSet, error) {
+// totals also calls a function with each feed that has unread items: a client may have thousands, so each is looked up
+// once only.
+func (l *Lists) totals(ctx context.Context, each func(id string, f Feed, u storage.UnreadCount)) (Totals, *feedSet, error) {
 	unread, err := l.unread(ctx)
 	if err != nil {
 		return Totals{}, nil, err
@@ -60,10 +62,12 @@ func (l *Lists) totals(ctx context.Context) (Totals, *feedSet, error) {
 	}
 	t := Totals{Folders: map[string]storage.UnreadCount{}, Feeds: unread}
 	for id, u := range unread {
+		f := feeds.byID[id]
 		t.All = add(t.All, u)
-		for _, tag := range feeds.tags[id] {
+		for _, tag := range f.Tags {
 			t.Folders[tag] = add(t.Folders[tag], u)
 		}
+		each(id, f, u)
 	}
 	return t, feeds, nil
 }
@@ -79,7 +83,12 @@ func add(a, b storage.UnreadCount) storage.UnreadCount {
 
 // Folders returns all folders, and the feeds of one or of all, with the numbers of unread items.
 func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders, error) {
-	totals, feeds, err := l.totals(ctx)
+	var listed topFeeds
+	totals, feeds, err := l.totals(ctx, func(id string, f Feed, u storage.UnreadCount) {
+		if in.Tag == "" {
+			listed.add(wire.FeedInFolder{ID: id, Title: f.Name, Unread: u.Count})
+		}
+	})
 	if err != nil {
 		return wire.Folders{}, err
 	}
@@ -87,40 +96,41 @@ func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders,
 	for _, name := range feeds.sortedTags[:min(len(feeds.sortedTags), maxFolders)] {
 		out.Folders = append(out.Folders, wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name])), Unread: totals.Folders[name].Count})
 	}
-	listed := maps.Keys(totals.Feeds)
 	if in.Tag != "" {
-		listed = slices.Values(feeds.byTag[in.Tag])
+		for _, id := range feeds.byTag[in.Tag] {
+			listed.add(wire.FeedInFolder{ID: id, Title: feeds.byID[id].Name, Unread: totals.Feeds[id].Count})
+		}
 	}
-	for id := range listed {
-		out.Feeds = append(out.Feeds, wire.FeedInFolder{ID: id, Title: feeds.names[id], Unread: totals.Feeds[id].Count})
-	}
-	out.Feeds = first(out.Feeds, maxFolderFeeds)
+	out.Feeds = listed
 	return out, nil
 }
 
-// first returns the first n feeds in the order of a list: those with the most unread items, then by title.
-func first(feeds []wire.FeedInFolder, n int) []wire.FeedInFolder {
+// topFeeds are the first maxFolderFeeds of the feeds that were added: those with the most unread items, then by title.
+type topFeeds []wire.FeedInFolder
+
+func (t *topFeeds) add(f wire.FeedInFolder) {
 	order := func(a, b wire.FeedInFolder) int {
 		return cmp.Or(cmp.Compare(b.Unread, a.Unread), cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID))
 	}
-	sorted := make([]wire.FeedInFolder, 0, min(n, len(feeds)))
-	for _, f := range feeds {
-		if len(sorted) == n {
-			if order(f, sorted[n-1]) >= 0 {
-				continue
-			}
-			sorted = sorted[:n-1]
+	if n := len(*t); n == maxFolderFeeds {
+		if order(f, (*t)[n-1]) >= 0 {
+			return
 		}
-		at, _ := slices.BinarySearchFunc(sorted, f, order)
-		sorted = slices.Insert(sorted, at, f)
+		*t = (*t)[:n-1]
 	}
-	return sorted
+	at, _ := slices.BinarySearchFunc(*t, f, order)
+	*t = slices.Insert(*t, at, f)
+}
+
+// A Feed is the name and the tags of a feed.
+type Feed struct {
+	Name string
+	Tags []string
 }
 
 // A feedSet has the names and tags of all feeds.
 type feedSet struct {
-	names      map[string]string   // by feed ID
-	tags       map[string][]string // by feed ID
+	byID       map[string]Feed
 	byTag      map[string][]string // IDs of feeds
 	sortedTags []string
 }
@@ -142,12 +152,9 @@ func (c *feedCache) get(ctx context.Context, from storage.Feeds, now time.Time) 
 	if c.set != nil && isRecent(c.read, now, feedAge) {
 		return c.set, nil
 	}
-	set := &feedSet{names: map[string]string{}, tags: map[string][]string{}, byTag: map[string][]string{}}
+	set := &feedSet{byID: map[string]Feed{}, byTag: map[string][]string{}}
 	err := storage.ForEachFeed(ctx, from, func(f storage.Feed) error {
-		set.names[f.ID] = f.Name()
-		if len(f.Tags) > 0 {
-			set.tags[f.ID] = f.Tags
-		}
+		set.byID[f.ID] = Feed{f.Name(), f.Tags}
 		for _, tag := range f.Tags {
 			set.byTag[tag] = append(set.byTag[tag], f.ID)
 		}

@@ -55,13 +55,13 @@ func New(store Store, out subjects.Publisher, now func() time.Time, log *slog.Lo
 // OnStar sets a function that is called when the client of the context gives stars. It must not block.
 func (l *Lists) OnStar(do func(ctx context.Context, ids []string)) { l.starred = do }
 
-// FeedNames returns the names of all feeds by ID, from a cache. The caller must not change them.
-func (l *Lists) FeedNames(ctx context.Context) (map[string]string, error) {
+// Feeds returns all feeds by ID, from a cache. The caller must not change them.
+func (l *Lists) Feeds(ctx context.Context) (map[string]Feed, error) {
 	feeds, err := l.feeds.get(ctx, l.store, l.now())
 	if err != nil {
 		return nil, err
 	}
-	return feeds.names, nil
+	return feeds.byID, nil
 }
 
 // List returns a page of a reading list. The error may be [storage.ErrBadCursor], or [storage.ErrNotFound] for a feed
@@ -159,7 +159,7 @@ func (l *Lists) describe(ctx context.Context, marked []storage.MarkedItem) ([]wi
 			continue
 		}
 		out := wire.ReadingItem{
-			ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: feeds.names[i.FeedID], Excerpt: i.Excerpt, Language: i.Language,
+			ID: i.ID, Title: i.Title, URL: i.URL, FeedID: i.FeedID, FeedTitle: feeds.byID[i.FeedID].Name, Excerpt: i.Excerpt, Language: i.Language,
 			Seen: i.FirstSeen, Time: i.Time(), Read: m.Read || m.FirstSeen.Before(since), Starred: m.Starred,
 		}
 		if len(i.Images) > 0 {
