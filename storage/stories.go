@@ -76,8 +76,17 @@ type Rearrangement struct {
 	// Items get exactly these placements, after Events is applied. The last placement of an item wins.
 	Items []Placement
 
+	// Joins are stories that became part of another one, in order. Who follows or mutes the story follows or mutes the
+	// other one, unless its client has a record of that too.
+	Joins []StoryJoin
+
 	Name string // name of a note stored in the same transaction, see [Notes]; empty: none
 	Note []byte
+}
+
+// A StoryJoin is a story that became part of another one.
+type StoryJoin struct {
+	StoryID, Into string
 }
 
 // An EventMove assigns an event to a story.

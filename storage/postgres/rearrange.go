@@ -40,6 +40,14 @@ const (
 	putNote = `INSERT INTO notes (name, note) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET note = excluded.note`
 )
 
+const (
+	// Records of clients that have one of the other story are left for deleteFollows.
+	moveFollows = `
+		UPDATE follows f SET value = $3
+		WHERE kind = $1 AND value = $2 AND NOT EXISTS (SELECT FROM follows o WHERE o.client = f.client AND o.kind = $1 AND o.value = $3)`
+	deleteFollows = `DELETE FROM follows WHERE kind = $1 AND value = $2`
+)
+
 // Rearrange implements [storage.Stories]. It excludes PutItems calls under its fence: an item stored
 // afterwards from earlier reads would stay in the story that its event has left. Without a fence that may
 // happen.
@@ -74,6 +82,12 @@ func rearrange(ctx context.Context, tx pgx.Tx, r storage.Rearrangement) (changed
 		stories := column(events, func(id string) string { return a.stories[id] })
 		writing.Queue(moveEvents, clean(events, stories)...)
 		writing.Queue(deleteOldMoves)
+	}
+	for _, join := range r.Joins {
+		if join.StoryID != join.Into {
+			writing.Queue(moveFollows, clean(storage.FollowStory, join.StoryID, join.Into)...)
+			writing.Queue(deleteFollows, clean(storage.FollowStory, join.StoryID)...)
+		}
 	}
 	if r.Name != "" {
 		writing.Queue(putNote, clean(r.Name, r.Note)...)

@@ -32,6 +32,11 @@ func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) ([]s
 		if err != nil {
 			return nil, err
 		}
+		for _, join := range r.Joins {
+			if err := joinFollows(ctx, w, join); err != nil {
+				return nil, err
+			}
+		}
 		changed := append(moved, placed...)
 		slices.Sort(changed)
 		if r.Name == "" {
@@ -40,6 +45,23 @@ func (s storyStore) Rearrange(ctx context.Context, r storage.Rearrangement) ([]s
 		_, err = w.exec(ctx, putNote, r.Name, r.Note)
 		return changed, err
 	})
+}
+
+const (
+	moveFollows   = `UPDATE OR IGNORE follows SET value = ?3 WHERE kind = ?1 AND value = ?2`
+	deleteFollows = `DELETE FROM follows WHERE kind = ?1 AND value = ?2`
+)
+
+// joinFollows moves the records of a story that became part of another one.
+func joinFollows(ctx context.Context, w *writer, join storage.StoryJoin) error {
+	if join.StoryID == join.Into {
+		return nil
+	}
+	if _, err := w.exec(ctx, moveFollows, storage.FollowStory, join.StoryID, join.Into); err != nil {
+		return err
+	}
+	_, err := w.exec(ctx, deleteFollows, storage.FollowStory, join.StoryID) // of clients with a record of the other one
+	return err
 }
 
 const (

@@ -142,6 +142,8 @@ const addedTables = `
 		PRIMARY KEY (client, kind, value)
 	) STRICT, WITHOUT ROWID;
 
+	CREATE INDEX IF NOT EXISTS follows_by_value ON follows (kind, value);
+
 	CREATE TABLE IF NOT EXISTS visits (
 		client   TEXT PRIMARY KEY,
 		previous INTEGER,

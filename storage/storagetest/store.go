@@ -162,6 +162,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"item placements override event moves", placedAfterMoves},
 		{"Rearrange under an outdated fence changes nothing", rearrangeUnderOldFence},
 		{"Rearrange stores its note", notedWithMoves},
+		{"Rearrange moves the follows of a joined story", followsOfJoinedStories},
 		{"Rearrange moves a batch of a thousand items", rearrangeMany},
 
 		{"new and revised items mark their story dirty", dirtyByItems},

@@ -249,3 +249,22 @@ func rearrangeMany(c storeTest) {
 		}
 	}
 }
+
+func followsOfJoinedStories(c storeTest) {
+	muted := aFollow("cid", storage.FollowStory, "small")
+	muted.Mute = true
+	for _, f := range []storage.Follow{
+		aFollow("ann", storage.FollowStory, "small"), aFollow("ann", storage.FollowWord, "small"),
+		aFollow("bob", storage.FollowStory, "small"), aFollow("bob", storage.FollowStory, "whole"), muted,
+	} {
+		putFollow(c, f)
+	}
+	muted.Value = "whole"
+	r := storage.Rearrangement{Joins: []storage.StoryJoin{{StoryID: "small", Into: "large"}, {StoryID: "large", Into: "whole"}, {StoryID: "whole", Into: "whole"}}}
+	for range 2 {
+		wantRearranged(c, r)
+		wantFollows(c, "ann", aFollow("ann", storage.FollowStory, "whole"), aFollow("ann", storage.FollowWord, "small"))
+		wantFollows(c, "bob", aFollow("bob", storage.FollowStory, "whole"))
+		wantFollows(c, "cid", muted)
+	}
+}

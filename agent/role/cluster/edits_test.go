@@ -117,9 +117,21 @@ func TestApplyEdit_JoinPersists(t *testing.T) {
 	n := newPipelineFixture(t)
 	items := n.quake()
 	other := n.publish("one.example", "Apple unveils a thinner laptop with longer battery life")[0]
+	follows := storage.Follows(n.store)
+	for client, story := range map[string]string{"ann": items[0].StoryID, "bob": other.StoryID} {
+		if _, err := follows.Put(t.Context(), storage.Follow{Client: client, Kind: storage.FollowStory, Value: story}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n.edit(subjects.JoinStories, items[0].StoryID, other.StoryID)
 	if !n.sameStory(items[0], other) {
 		t.Fatal("got two stories after the join")
+	}
+	for _, client := range []string{"ann", "bob"} {
+		got, err := follows.List(t.Context(), client)
+		if want := n.items(other.ID)[0].StoryID; err != nil || len(got) != 1 || got[0].Value != want {
+			t.Errorf("%s follows %+v, %v, want story %s", client, got, err, want)
+		}
 	}
 	n.takeOver()
 	more := n.publish("two.example", "Thinner laptop with longer battery life unveiled by Apple")[0]

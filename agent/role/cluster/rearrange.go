@@ -17,6 +17,9 @@ func (c *clusterer) rearrange(ctx context.Context) error {
 		if change.Kind == story.Expired {
 			continue // from memory; the store keeps it
 		}
+		if change.Kind == story.Merged {
+			c.pending.Joins = append(c.pending.Joins, storage.StoryJoin{StoryID: change.Story, Into: change.Into})
+		}
 		for _, event := range change.Events {
 			c.pending.Events = append(c.pending.Events, storage.EventMove{EventID: event, StoryID: change.Into})
 		}
