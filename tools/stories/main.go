@@ -66,6 +66,13 @@ its cluster is another story's. FIRST measures the detection of items that begin
 story. kmeans is given the number of stories; single-pass makes its second pass
 after all items, whereas ours uses only earlier items.
 
+Items without days come one a minute. In ECB+ that mixes happenings years apart, such as
+the coach who was hired in 2005 and dismissed in 2008; with a day for each half of a
+topic, they come as agents see them:
+
+    zcat ecb-plus.jsonl.gz | sed -E 's/"story":"[0-9]+ecb"/&,"published":"2008-12-01"/;
+        s/"story":"[0-9]+ecbplus"/&,"published":"2013-01-01"/' > ecb-dated.jsonl
+
 If items have days, stories are ranked every hour: by our rank, by the
 number of sources so far, by the latest item. NDCG@10 compares the first ten
 with the stories of most sources 24 hours later. GREAT stories are among
