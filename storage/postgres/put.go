@@ -39,6 +39,9 @@ func put(ctx context.Context, tx pgx.Tx, batch storage.Batch) (storage.Stored, e
 	}
 
 	statements := &pgx.Batch{}
+	if stated := p.statedStories(); len(stated) > 0 {
+		statements.Queue(storiesWithoutItems, clean(stated)...).Query(p.withoutItems)
+	}
 	if len(p.rows) > 0 {
 		statements.Queue(putItems, clean(itemColumns(old.num, slices.Collect(maps.Values(p.rows)))...)...).Query(p.placed)
 	}
@@ -150,8 +153,9 @@ type putState struct {
 	rows          map[string]storage.Item // by ID: items to write
 	stored        storage.Stored
 	isNew         []storage.Item
-	joined        []string // IDs of stories that new items joined, but did not start
-	lastMayBeGone bool     // a revised item had the date of feed.lastItem
+	withoutItem   map[string]bool // IDs of stories that new items state, but of which none was stored
+	joined        []string        // IDs of stories that new items joined, and whose other items may be in other transactions
+	lastMayBeGone bool            // a revised item had the date of feed.lastItem
 }
 
 // put adds an item to the rows to write, if it is new or changed.
@@ -181,21 +185,50 @@ func (p *putState) put(item storage.Item) {
 	p.rows[item.ID], p.existing[item.ID] = item, item
 }
 
-// placed collects the stories that new items joined, but did not start.
-func (p *putState) placed(rows pgx.Rows) error {
-	began := make(map[string]string, len(p.isNew))
+// statedStories returns the IDs of the stories that new items join, but did not start, before moves of their events.
+func (p *putState) statedStories() (stories []string) {
 	for _, item := range p.isNew {
-		began[item.ID] = storage.StoryID(storage.EventID(item.ID))
+		if own := storage.StoryID(storage.EventID(item.ID)); item.StoryID != own && item.StoryID != "" {
+			stories = append(stories, item.StoryID)
+		}
+	}
+	return stories
+}
+
+// withoutItems notes the result of storiesWithoutItems.
+func (p *putState) withoutItems(rows pgx.Rows) error {
+	p.withoutItem = map[string]bool{}
+	var story string
+	_, err := pgx.ForEachRow(rows, []any{&story}, func() error {
+		p.withoutItem[story] = true
+		return nil
+	})
+	return err
+}
+
+// placed collects the stories that new items joined, but did not start, if none of their items was stored before, or if
+// they are others than the items state.
+func (p *putState) placed(rows pgx.Rows) error {
+	stated := make(map[string]storage.Item, len(p.isNew))
+	for _, item := range p.isNew {
+		stated[item.ID] = item
 	}
 	var id, story string
 	_, err := pgx.ForEachRow(rows, []any{&id, &story}, func() error {
-		if own, isNew := began[id]; isNew && story != own && story != "" {
+		item, isNew := stated[id]
+		if isNew && story != storage.StoryID(storage.EventID(id)) && story != "" && (p.withoutItem[story] || story != item.StoryID) {
 			p.joined = append(p.joined, story)
 		}
 		return nil
 	})
 	return err
 }
+
+// storiesWithoutItems must run before the items are written. Were it run after them, a concurrent transaction could
+// store the other item between the two: the trigger of the first statement would not see that item, and this one would.
+const storiesWithoutItems = `
+	SELECT DISTINCT story_id FROM unnest($1::text[]) AS stated (story_id)
+	WHERE NOT EXISTS (SELECT FROM items WHERE items.story_id = stated.story_id)`
 
 // If an item joins a story whose other items are not stored yet, concurrent transactions are storing them.
 // None sees the items of the other, so neither would mark the story dirty. The delayed records become due
@@ -204,8 +237,7 @@ func (p *putState) placed(rows pgx.Rows) error {
 const addDirtyStoriesJoined = `
 	INSERT INTO untold (due, story_id)
 	SELECT clock_timestamp() + later, story_id
-	FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id), unnest('{5 seconds, 3 minutes}'::interval[]) AS later
-	WHERE (SELECT count(*) FROM (SELECT FROM items WHERE items.story_id = joined.story_id LIMIT 2) AS first) < 2`
+	FROM (SELECT DISTINCT unnest($1::text[])) AS joined (story_id), unnest('{5 seconds, 3 minutes}'::interval[]) AS later`
 
 // setStatistics recomputes last_item, if necessary, from the rows just written.
 const setStatistics = `

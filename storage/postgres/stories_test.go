@@ -97,6 +97,50 @@ func TestDirtyStories_ConcurrentItemsOfOneStory(t *testing.T) {
 	}
 }
 
+// The other item is committed between two statements of the transaction that stores the item that joins.
+func TestDirtyStories_ItemOfTheStoryIsStoredMeanwhile(t *testing.T) {
+	ctx, s := t.Context(), open(t, emptySchema(t))
+	feeds := addFeedsTo(t, s, 2)
+	first := benchItem(feeds[0], 0)
+	joining := joiningItem(feeds[1], first)
+	_, err := s.pool.Exec(ctx, `
+		CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END';
+		CREATE TRIGGER pause AFTER UPDATE ON feeds FOR EACH ROW WHEN (NEW.id = '`+feeds[1]+`') EXECUTE FUNCTION pause()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocker, err := s.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blocker.Rollback(ctx)
+	if _, err := blocker.Exec(ctx, `SELECT pg_advisory_xact_lock(42)`); err != nil {
+		t.Fatal(err)
+	}
+	stored := make(chan error, 1)
+	go func() {
+		_, err := s.PutItems(ctx, storage.Batch{FeedID: feeds[1], Items: []storage.Item{joining}})
+		stored <- err
+	}()
+	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.PutItems(ctx, storage.Batch{FeedID: feeds[0], Items: []storage.Item{first}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := blocker.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stored; err != nil {
+		t.Fatal(err)
+	}
+	if _, all := dirtyStoriesOf(t, s); !slices.Contains(all, first.StoryID) {
+		t.Errorf("%v are marked; want the story of both items", all)
+	}
+}
+
 // A transaction that changes a single item does not see that another item joins its story.
 func TestDirtyStories_NewStoryIsRecordedTwice(t *testing.T) {
 	s := open(t, emptySchema(t))
