@@ -176,6 +176,9 @@ func unsafe(n *html.Node) string {
 		return "element " + n.Namespace + " " + n.Data
 	}
 	for _, a := range n.Attr {
+		if a.Key == "id" && anchorID.MatchString(a.Val) {
+			continue
+		}
 		if a.Namespace != "" || !strings.Contains(safeAttributes, " "+a.Key+" ") {
 			return "attribute " + a.Key
 		}
@@ -191,7 +194,8 @@ func unsafe(n *html.Node) string {
 	if n.Data == "iframe" && (n.FirstChild != nil || !slices.Contains(n.Attr, html.Attribute{Key: "sandbox", Val: "allow-same-origin allow-scripts"})) {
 		return "a document without a sandbox"
 	}
-	if n.Data == "a" && !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "nofollow noopener noreferrer"}) {
+	isLink := slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "href" })
+	if n.Data == "a" && isLink && !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "nofollow noopener noreferrer"}) {
 		return "a link without rel"
 	}
 	return ""

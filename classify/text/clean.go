@@ -20,7 +20,7 @@ type Cleaned struct {
 // Clean makes untrusted markup, an item of the feed at feedURL, safe to display. It applies the feed's own
 // pick and cut rules and keeps only tags and attributes that format text. Links and images become absolute by
 // base, which may be nil, or lose their URL. Lazily loaded images get their URL back; tracking pixels and the
-// tail are removed. Embedded documents, video and audio become links, unless the rules embed their host. Markup
+// tail are removed. Of ids, only those that links of the markup lead to are kept, see [AnchorPrefix]. Embedded documents, video and audio become links, unless the rules embed their host. Markup
 // beyond 1 MB is cut off. Elements nested more than 100 deep lose their tags, not their text. Cleaning clean
 // markup changes nothing, except for the feed's own rules.
 //
@@ -36,6 +36,7 @@ func (r *Rules) Clean(markup string, base *url.URL, feedURL string) Cleaned {
 	c := cleaner{rules: r, base: base, html: b.html[:0], text: lineBuffer{b: b.text[:0]}}
 	c.read(markup)
 	cutTail(&c)
+	cutAnchors(&c)
 	b.reuse(c.html, c.text.b)
 	return Cleaned{HTML: r.sanitized(c.html), Text: c.text.String(), Images: c.images, Media: c.media}
 }

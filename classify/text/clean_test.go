@@ -169,3 +169,28 @@ func TestClean_ConcurrentUse(t *testing.T) {
 	}
 	done.Wait()
 }
+
+// Ids are kept where links of the same text lead to them, and all others are removed.
+func TestClean_Anchors(t *testing.T) {
+	base, err := url.Parse("https://blog.example/post")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range [][2]string{
+		{`<p id="top">One<sup id="r"><a href="#f">1</a></sup></p><ol><li id="f">Note <a href="#r">back</a></ol>`,
+			`<p>One<sup id="anchor-r"><a href="https://blog.example/post#f" rel="nofollow noopener noreferrer">1</a></sup></p>` +
+				`<ol><li id="anchor-f">Note <a href="https://blog.example/post#r" rel="nofollow noopener noreferrer">back</a></li></ol>`},
+		{`<a name="f" title="t">Note</a><a href="#f">1</a>`, `<a id="anchor-f">Note</a><a href="https://blog.example/post#f" rel="nofollow noopener noreferrer">1</a>`},
+		{`<a name="f" title="t">Note</a> #f" `, `Note #f&#34;`},
+		{`<p id="f">a</p><p id="f">b</p><a href="/other#f">1</a>`, `<p id="anchor-f">a</p><p>b</p><a href="https://blog.example/other#f" rel="nofollow noopener noreferrer">1</a>`},
+		{`<p id='f" onclick="x'>a</p><a href='#f" onclick="x'>1</a>`, `<p>a</p><a href="https://blog.example/post#f%22%20onclick=%22x" rel="nofollow noopener noreferrer">1</a>`},
+	} {
+		got := Default().Clean(test[0], base, "").HTML
+		if got != test[1] {
+			t.Errorf("%s\ngot  %s\nwant %s", test[0], got, test[1])
+		}
+		if again := Default().Clean(got, base, "").HTML; again != got {
+			t.Errorf("cleaned again:\ngot  %s\nwant %s", again, got)
+		}
+	}
+}

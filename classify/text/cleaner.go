@@ -27,6 +27,8 @@ type cleaner struct {
 	unclosed map[string]bool // elements not to drop, because their end tag is missing
 	full     bool            // the output limit is reached
 
+	anchors map[string]bool // ids that were written
+
 	math      formula   // the formula being dropped
 	textOnly  bool      // embedded documents, which other rules may have kept, are not replaced by links
 	embedding embedding // the element being dropped that is replaced by a link, if any

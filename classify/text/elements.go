@@ -62,7 +62,7 @@ func kinds(lists map[kind]string) map[string]kind {
 
 // attributes lists, by element and name, the attributes that can be kept and the pattern of their values; nil
 // allows any value. URLs are checked elsewhere. The element "*" stands for all. Names, ids and event handlers
-// are excluded, and a rule set cannot add them.
+// are excluded, and a rule set cannot add them; anchors are ids of their own.
 var attributes = map[string]map[string]*regexp.Regexp{
 	"*":          {"dir": direction, "lang": regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$`)},
 	"a":          {"href": nil, "title": nil},

@@ -9,7 +9,7 @@ import (
 )
 
 // newPolicy builds a policy that allows exactly what the rules allow: with the default rules bluemonday's
-// UGCPolicy without ids, image maps, remains of forms and relative URLs, which that policy cannot revoke.
+// UGCPolicy without ids other than anchors, image maps, remains of forms and relative URLs, which that policy cannot revoke.
 func newPolicy(r *Rules) *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	for name, k := range r.kinds {
@@ -29,6 +29,7 @@ func newPolicy(r *Rules) *bluemonday.Policy {
 			allowAttribute(p, r, element, name, must)
 		}
 	}
+	allowAttribute(p, r, "*", "id", anchorID)
 	for element, a := range fixedAttributes {
 		allowAttribute(p, r, element, a.name, exactly(a.value))
 	}

@@ -1,6 +1,10 @@
 package text
 
-import "golang.org/x/net/html"
+import (
+	"slices"
+
+	"golang.org/x/net/html"
+)
 
 // start cleans a start tag, and reports whether its element's contents are dropped. rest is the markup after
 // the tag.
@@ -67,13 +71,15 @@ func (c *cleaner) start(z *html.Tokenizer, selfClosing bool, rest string) (skips
 	return false
 }
 
-// begin writes the start tag of a kept element unless it is useless, such as a link without href.
+// begin writes the start tag of a kept element unless it is useless, such as a link without href that is no anchor.
 func (c *cleaner) begin(z *html.Tokenizer, name string, k kind) {
 	c.attr = c.readAttributes(c.attr[:0], z, name)
 	switch name {
 	case "a":
 		if !c.hasAttribute("href") {
-			return
+			if c.attr = slices.DeleteFunc(c.attr, func(a attribute) bool { return a.name != "id" }); len(c.attr) == 0 {
+				return
+			}
 		}
 	case "img":
 		if !c.image() {

@@ -17,6 +17,12 @@ func (c *cleaner) readAttributes(list []attribute, z *html.Tokenizer, name strin
 	for more := true; more; {
 		var key, value []byte
 		key, value, more = z.TagAttr()
+		if k := string(key); k == "id" || k == "name" && name == "a" {
+			if id := c.anchor(string(value)); id != "" && !slices.ContainsFunc(list, func(a attribute) bool { return a.name == "id" }) {
+				list = append(list, attribute{"id", id})
+			}
+			continue
+		}
 		must, ok := allowed[string(key)]
 		if !ok {
 			must, ok = general[string(key)]

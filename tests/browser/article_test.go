@@ -74,9 +74,11 @@ var kinds = map[string][][2]string{"kinds-of-text": {
 	{"A long line of code", `Run this:</p><pre><code>` + strings.Repeat("docker run --rm --name database ", 12) + `</code></pre><p>Then wait.`},
 	{"A wide table", `Figures:</p><table><tr>` + strings.Repeat("<th>milliseconds</th>", 14) + `</tr><tr>` + strings.Repeat("<td>1234567</td>", 14) + `</tr></table><p>As measured.`},
 	{"A word without end", strings.Repeat("Donaudampfschifffahrt", 20)},
+	{"A footnote", `A claim<sup id="fnref1"><a href="#fn1">1</a></sup>` + strings.Repeat("<br>Another claim.", 60) + `</p><p id="fn1">The source of it. <a href="#fnref1">Back</a>`},
 }}
 
-// Items from right to left, with code, wide tables and long words fit a phone: what is wider scrolls by itself.
+// Items from right to left, with code, wide tables and long words fit a phone: what is wider scrolls by itself. Footnotes
+// are reached within the page.
 func TestArticle_KindsOfText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it starts a node and a browser")
@@ -102,6 +104,16 @@ func TestArticle_KindsOfText(t *testing.T) {
 		b.until(item.Title+": from right to left only if it is written so",
 			fmt.Sprintf(`["h1", ".content"].every(e => getComputedStyle(document.querySelector("#pane " + e)).direction === (%t ? "rtl" : "ltr"))`, item.Title == kinds["kinds-of-text"][0][0]))
 		b.until(item.Title+": code and tables scroll", `[...document.querySelectorAll("#pane pre, #pane table")].every(e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === "auto")`)
+	}
+	for _, item := range found.Items {
+		if item.Title != "A footnote" {
+			continue
+		}
+		b.visit("/read?show=all&open=" + item.ID)
+		for _, id := range []string{"fn1", "fnref1"} {
+			b.click(fmt.Sprintf("#pane .content a[href$='-%s']", id))
+			b.until(id+" is in view", fmt.Sprintf(`(e => location.hash === "#" + e.id && e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().bottom <= innerHeight)(document.querySelector("#pane [id$='-%s']"))`, id))
+		}
 	}
 	if len(found.Items) != len(kinds["kinds-of-text"]) {
 		t.Errorf("got %d items, want %d", len(found.Items), len(kinds["kinds-of-text"]))

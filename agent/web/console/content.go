@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/service/imageproxy"
 	"feedmesh/agent/web/console/sharing"
 	"feedmesh/agent/web/locale"
+	"feedmesh/classify/text"
 	"feedmesh/storage"
 )
 
@@ -27,18 +28,19 @@ var loadingElements = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track,
 
 // content returns an item's HTML for embedding in a page. Ingest has sanitized it (package classify/text):
 // only listed elements and attributes remain, without scripts and styles. Parsing and rendering it again
-// closes all elements, so it cannot break out of its container. Images for which picture returns a path are loaded from
+// closes all elements, so it cannot break out of its container. Links to footnotes stay within the page. Images for which picture returns a path are loaded from
 // there; others, and all other resources, become links with labels in the language, so that the publisher cannot track readers.
-func content(l *locale.Language, clean string, picture func(address string) (path string, shown bool)) template.HTML {
+func content(l *locale.Language, item storage.Item, picture func(address string) (path string, shown bool)) template.HTML {
 	around := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
-	nodes, err := html.ParseFragment(strings.NewReader(clean), around)
+	nodes, err := html.ParseFragment(strings.NewReader(item.HTML), around)
 	if err != nil {
 		// The HTML is nested too deeply: show its source.
-		return template.HTML("<pre>" + template.HTMLEscapeString(clean) + "</pre>")
+		return template.HTML("<pre>" + template.HTMLEscapeString(item.HTML) + "</pre>")
 	}
 	for _, n := range nodes {
 		around.AppendChild(n)
 	}
+	linkWithin(around, item)
 	for _, n := range slices.Collect(around.Descendants()) {
 		if level, ok := demotedHeadings[n.DataAtom]; ok && n.Type == html.ElementNode {
 			n.DataAtom, n.Data = level, level.String()
@@ -58,10 +60,42 @@ func content(l *locale.Language, clean string, picture func(address string) (pat
 	var b strings.Builder
 	for n := range around.ChildNodes() {
 		if err := html.Render(&b, n); err != nil {
-			return template.HTML("<pre>" + template.HTMLEscapeString(clean) + "</pre>")
+			return template.HTML("<pre>" + template.HTMLEscapeString(item.HTML) + "</pre>")
 		}
 	}
 	return template.HTML(b.String())
+}
+
+// linkWithin makes links from an item's text to elements of the same text, such as footnotes, lead there instead of to the
+// publisher's page. The ids get the item's ID, because a page may show several items.
+func linkWithin(around *html.Node, item storage.Item) {
+	anchors := make(map[string]*html.Node)
+	for n := range around.Descendants() {
+		if name, is := strings.CutPrefix(attribute(n, "id"), text.AnchorPrefix); is {
+			anchors[name] = n
+		}
+	}
+	if len(anchors) == 0 {
+		return
+	}
+	own, _, _ := strings.Cut(item.URL, "#")
+	for n := range around.Descendants() {
+		address, name, is := strings.Cut(attribute(n, "href"), "#")
+		if target := anchors[name]; is && target != nil && address == own {
+			id := text.AnchorPrefix + item.ID + "-" + name
+			n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "rel" })
+			setAttribute(n, "href", "#"+id)
+			setAttribute(target, "id", id)
+		}
+	}
+}
+
+func setAttribute(n *html.Node, name, value string) {
+	for i := range n.Attr {
+		if n.Attr[i].Key == name {
+			n.Attr[i].Val = value
+		}
+	}
 }
 
 // showFrom makes an image load from a path, once it is in view.
@@ -250,10 +284,10 @@ func (c readingPages) showSharing(w http.ResponseWriter, r *http.Request, status
 
 // setSharing replaces the services, or states which line is invalid.
 func (c readingPages) setSharing(w http.ResponseWriter, r *http.Request) {
-	text := formValue(w, r, "services")
-	list, err := sharing.Parse(text)
+	services := formValue(w, r, "services")
+	list, err := sharing.Parse(services)
 	if err != nil {
-		c.showSharing(w, r, http.StatusUnprocessableEntity, sharePage{Services: text, Error: locale.T("Not saved: %s.", locale.Composed(err.Error()))})
+		c.showSharing(w, r, http.StatusUnprocessableEntity, sharePage{Services: services, Error: locale.T("Not saved: %s.", locale.Composed(err.Error()))})
 		return
 	}
 	sharing.Set(w, list)

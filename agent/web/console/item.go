@@ -311,7 +311,7 @@ func (c itemPages) view(r *http.Request, item wire.ItemView) itemPage {
 		Author:      item.Author,
 		Original:    storage.WebURL(item.URL),
 		Host:        host(item.URL),
-		Content:     content(locale.From(r), item.HTML, picturesOf(item.Item, pictureChoice(r))),
+		Content:     content(locale.From(r), item.Item, picturesOf(item.Item, pictureChoice(r))),
 		Excerpt:     item.Excerpt,
 		Published:   locale.NewTimestamp(statedOrSeen(item.Item), now),
 		Assumed:     assumption(item.Item),

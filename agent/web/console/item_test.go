@@ -133,7 +133,7 @@ func TestContent_LoadsNoResources(t *testing.T) {
 			`<a href="https://a.example/i.png" ` + rel + ` class="picture" data-picture="/here" data-alt="">Picture: a.example</a></picture>`,
 		`<iframe src="https://video.example/1"></iframe>`: `<a href="https://video.example/1" ` + rel + `>video.example</a>`,
 	} {
-		if got := string(content(locale.English, clean, known)); got != want {
+		if got := string(content(locale.English, storage.Item{HTML: clean}, known)); got != want {
 			t.Errorf("%s became\n%s, want\n%s", clean, got, want)
 		}
 	}
@@ -142,20 +142,33 @@ func TestContent_LoadsNoResources(t *testing.T) {
 // Images of the item load from this server, without what the publisher added to them.
 func TestContent_ShowsPicturesFromHere(t *testing.T) {
 	item := storage.Item{ID: "x", Images: []string{"https://a.example/i.png"}}
-	const clean = `<a href="https://b.example/"><img src="https://a.example/i.png" srcset="https://a.example/2.png 2x" width="9000" alt="A" title="T"></a><img src="https://a.example/other.png">`
+	item.HTML = `<a href="https://b.example/"><img src="https://a.example/i.png" srcset="https://a.example/2.png 2x" width="9000" alt="A" title="T"></a><img src="https://a.example/other.png">`
 	path := imageproxy.Path("x", item.Images[0], imageproxy.Small)
 	want := `<a href="https://b.example/"><img src="` + path + `" alt="A" title="T" loading="lazy" decoding="async"/></a>` +
 		`<a href="https://a.example/other.png" rel="noopener noreferrer nofollow" class="picture">Picture: a.example</a>`
-	if got := string(content(locale.English, clean, picturesOf(item, smallPictures))); got != want {
+	if got := string(content(locale.English, item, picturesOf(item, smallPictures))); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	if got := string(content(locale.English, clean, picturesOf(item, noPictures))); strings.Contains(got, "<img") || !strings.Contains(got, `data-picture="`+imageproxy.Path("x", item.Images[0], imageproxy.Large)) {
+	if got := string(content(locale.English, item, picturesOf(item, noPictures))); strings.Contains(got, "<img") || !strings.Contains(got, `data-picture="`+imageproxy.Path("x", item.Images[0], imageproxy.Large)) {
 		t.Errorf("without pictures: got\n%s, want links", got)
 	}
 }
 
+// Links to footnotes lead to ids that no other item has; links to other pages stay.
+func TestContent_FootnotesStayWithinThePage(t *testing.T) {
+	item := storage.Item{ID: "x", URL: "https://a.example/post", HTML: `<p><sup id="anchor-r"><a href="https://a.example/post#f" rel="nofollow">1</a></sup>` +
+		`<a href="https://a.example/other#f" rel="nofollow">2</a><a href="https://a.example/post#comments" rel="nofollow">3</a></p>` +
+		`<p><a id="anchor-f" href="https://a.example/post#r" rel="nofollow">back</a></p>`}
+	want := `<p><sup id="anchor-x-r"><a href="#anchor-x-f">1</a></sup>` +
+		`<a href="https://a.example/other#f" rel="nofollow">2</a><a href="https://a.example/post#comments" rel="nofollow">3</a></p>` +
+		`<p><a href="#anchor-x-r" id="anchor-x-f">back</a></p>`
+	if got := string(content(locale.English, item, picturesOf(item, allPictures))); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
 func TestContent_DeepNestingShownAsSource(t *testing.T) {
-	got := string(content(locale.English, strings.Repeat("<div>", 2000)+"deep", picturesOf(storage.Item{}, allPictures)))
+	got := string(content(locale.English, storage.Item{HTML: strings.Repeat("<div>", 2000) + "deep"}, picturesOf(storage.Item{}, allPictures)))
 	if !strings.HasPrefix(got, "<pre>&lt;div&gt;") || !strings.HasSuffix(got, "deep</pre>") {
 		t.Errorf("got %.40q", got)
 	}
