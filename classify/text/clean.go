@@ -20,9 +20,10 @@ type Cleaned struct {
 // Clean makes untrusted markup, an item of the feed at feedURL, safe to display. It applies the feed's own
 // pick and cut rules and keeps only tags and attributes that format text. Links and images become absolute by
 // base, which may be nil, or lose their URL. Lazily loaded images get their URL back; tracking pixels and the
-// tail are removed. Of ids, only those that links of the markup lead to are kept, see [AnchorPrefix]. Embedded documents, video and audio become links, unless the rules embed their host. Markup
-// beyond 1 MB is cut off. Elements nested more than 100 deep lose their tags, not their text. Cleaning clean
-// markup changes nothing, except for the feed's own rules.
+// tail are removed. Of ids, only those that links of the markup lead to are kept, see [AnchorPrefix].
+// Embedded documents, video and audio become links, unless the rules embed their host. Markup beyond 1 MB is
+// cut off. Elements nested more than 100 deep lose their tags, not their text. Cleaning clean markup changes
+// nothing, except for the feed's own rules.
 //
 // One pass over the tokens writes the clean form. Then bluemonday, with a policy from the same tables,
 // sanitizes it as a second line of defense.

@@ -28,8 +28,9 @@ var loadingElements = []atom.Atom{atom.Img, atom.Image, atom.Source, atom.Track,
 
 // content returns an item's HTML for embedding in a page. Ingest has sanitized it (package classify/text):
 // only listed elements and attributes remain, without scripts and styles. Parsing and rendering it again
-// closes all elements, so it cannot break out of its container. Links to footnotes stay within the page. Images for which picture returns a path are loaded from
-// there; others, and all other resources, become links with labels in the language, so that the publisher cannot track readers.
+// closes all elements, so it cannot break out of its container. Links to footnotes stay within the page. Images for which
+// picture returns a path are loaded from there; others, and all other resources, become links with labels in the language,
+// so that the publisher cannot track readers.
 func content(l *locale.Language, item storage.Item, picture func(address string) (path string, shown bool)) template.HTML {
 	around := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := html.ParseFragment(strings.NewReader(item.HTML), around)
