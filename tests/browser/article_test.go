@@ -68,6 +68,31 @@ func TestArticle_Player(t *testing.T) {
 	b.until("it continues at the stored position", `document.querySelector("audio").currentTime === 42`)
 }
 
+// The button fetches the text of the item's page, within the list.
+func TestArticle_FullText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped by -short: it starts a node and a browser")
+	}
+	room := servePublishers(map[string][][2]string{"scheduler-news": {{"A fair scheduler", "The kernel scheduler divides the time fairly."}}})
+	room.stories = 0
+	w, err := newTestbed(room, "Articles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := openAt(t, w.address)
+	b.visit("/read?show=all")
+	b.types("j")
+	b.until("the summary is shown", `document.querySelector("#pane .content")?.textContent.length < 100`)
+	b.click("#pane .full-text button")
+	b.until("the article is shown", `document.querySelector("#pane .content")?.textContent.includes("as the maintainers measured") && !document.querySelector("#pane .full-text")`)
+	if at := evaluate[string](b, "location.pathname"); at != "/read" {
+		t.Errorf("the reader is at %s, want the list", at)
+	}
+	if text := evaluate[string](b, `document.querySelector("#pane .content").textContent`); strings.Contains(text, "Menu") {
+		t.Error("the article contains the navigation of its page")
+	}
+}
+
 // kinds are items with text that is not plain paragraphs from left to right.
 var kinds = map[string][][2]string{"kinds-of-text": {
 	{"خبر عن قواعد البيانات", `صدر إصدار جديد من قاعدة البيانات اليوم.</p><ul><li>أسرع</li><li>أصغر</li></ul><p>PostgreSQL 19`},

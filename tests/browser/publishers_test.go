@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -59,6 +60,9 @@ var publishers = map[string][][2]string{
 // enclosures are the files of items, by title.
 var enclosures = map[string]string{"Backups that restore": `<enclosure url="https://admin-times.example/1.mp3" type="audio/mpeg" length="1000"/>`}
 
+// articles are the texts of the pages of items that have one, by title.
+var articles = map[string]string{"A fair scheduler": strings.Repeat("<p>"+strings.Repeat("The kernel scheduler now divides the time of the processor fairly between all tasks, as the maintainers measured. ", 6)+"</p>", 5)}
+
 // broken is a missing feed.
 const broken = "closed-journal"
 
@@ -67,6 +71,11 @@ func servePublishers(feeds map[string][][2]string) *publishedFeeds {
 	began := time.Now()
 	n := &publishedFeeds{feeds: feeds, stories: 2}
 	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, is := strings.CutPrefix(r.URL.Path, "/pages/"); is {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprintf(w, `<html><head><title>%s</title></head><body><nav>Menu</nav><article><h1>%[1]s</h1>%s</article></body></html>`, html.EscapeString(name), articles[name])
+			return
+		}
 		name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"), ".xml")
 		items, ok := feeds[name]
 		if !ok {
@@ -76,9 +85,13 @@ func servePublishers(feeds map[string][][2]string) *publishedFeeds {
 		w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
 		fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>https://%s.example/</link><description>News</description>`, title(name), name)
 		for i, item := range items {
+			link := fmt.Sprintf("https://%s.example/%d", name, i)
+			if articles[item[0]] != "" {
+				link = "http://" + r.Host + "/pages/" + url.PathEscape(item[0])
+			}
 			at := began.Add(-time.Duration(i*7+len(name)) * time.Hour).UTC().Format(time.RFC1123Z)
-			fmt.Fprintf(w, `<item><title>%s</title><link>https://%s.example/%d</link><guid isPermaLink="false">%s-%d</guid><pubDate>%s</pubDate><description>%s</description>%s</item>`,
-				html.EscapeString(item[0]), name, i, name, i, at, html.EscapeString("<p>"+item[1]+"</p>"), enclosures[item[0]])
+			fmt.Fprintf(w, `<item><title>%s</title><link>%s</link><guid isPermaLink="false">%s-%d</guid><pubDate>%s</pubDate><description>%s</description>%s</item>`,
+				html.EscapeString(item[0]), link, name, i, at, html.EscapeString("<p>"+item[1]+"</p>"), enclosures[item[0]])
 		}
 		fmt.Fprint(w, `</channel></rss>`)
 	}))
