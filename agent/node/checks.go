@@ -97,7 +97,7 @@ func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 type warning struct{ error }
 
 // fillGrace is the time that the index lacks most items without a pause before a check warns: in the first seconds of
-// an import, more items are stored than are searchable.
+// an import, more items are stored than are searchable, since the index takes them in larger batches.
 const fillGrace = 10 * time.Second
 
 // newIndexProbe returns the check of the index. It warns while an index that was replaced or lost is filled again.

@@ -42,7 +42,7 @@ func cutAnchors(c *cleaner) {
 	for _, found := range fragments.FindAllSubmatch(c.html, -1) {
 		linked[string(found[1])] = true
 	}
-	kept, from := c.html[:0], 0
+	kept, from := c.html[:0], 0 // the same buffer
 	for _, at := range anchorsAt.FindAllSubmatchIndex(c.html, -1) {
 		if !linked[string(c.html[at[2]:at[3]])] {
 			kept, from = append(kept, c.html[from:at[0]]...), at[1]

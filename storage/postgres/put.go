@@ -224,8 +224,9 @@ func (p *putState) placed(rows pgx.Rows) error {
 	return err
 }
 
-// storiesWithoutItems must run before the items are written. Were it run after them, a concurrent transaction could
-// store the other item between the two: the trigger of the first statement would not see that item, and this one would.
+// storiesWithoutItems must run before the items are written; both are sent in one batch. Were it run after them, a
+// concurrent transaction could store the other item between the two: the trigger of the first statement would not see that
+// item, and this one would.
 const storiesWithoutItems = `
 	SELECT DISTINCT story_id FROM unnest($1::text[]) AS stated (story_id)
 	WHERE NOT EXISTS (SELECT FROM items WHERE items.story_id = stated.story_id)`

@@ -50,7 +50,7 @@ func (l *Lists) Totals(ctx context.Context) (Totals, error) {
 }
 
 // totals also calls a function with each feed that has unread items: a client may have thousands, so each is looked up
-// once only.
+// in the cache once only.
 func (l *Lists) totals(ctx context.Context, each func(id string, f Feed, u storage.UnreadCount)) (Totals, *feedSet, error) {
 	unread, err := l.unread(ctx)
 	if err != nil {
