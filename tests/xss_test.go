@@ -143,6 +143,7 @@ const inspect = `n => {
 		const fault = what => faults.push(what + " in " + item.slice(0, 300));
 		if (e.namespaceURI !== "http://www.w3.org/1999/xhtml" || forbidden.has(e.localName)) fault(e.namespaceURI + " " + e.localName);
 		for (const a of e.attributes) {
+			if (a.name === "id" && /^anchor-[\w:.-]{1,64}$/.test(a.value)) continue; // of a footnote
 			if (/^on|^style$|^id$|^name$|^srcdoc$|^srcset$|^target$|^ping$|^action$|^formaction$|:/.test(a.name)) fault("attribute " + a.name);
 		}
 		if (e.href !== undefined && !["http:", "https:", "mailto:", "tel:", "xmpp:", "irc:", "ircs:", "magnet:", "ftp:", "gemini:"].includes(e.protocol)) fault("link to " + e.href);
