@@ -216,7 +216,8 @@ func (p *putState) placed(rows pgx.Rows) error {
 	var id, story string
 	_, err := pgx.ForEachRow(rows, []any{&id, &story}, func() error {
 		item, isNew := stated[id]
-		if isNew && story != storage.StoryID(storage.EventID(id)) && story != "" && (p.withoutItem[story] || story != item.StoryID) {
+		mayBeAlone := isNew && story != "" && (p.withoutItem[story] || story != item.StoryID)
+		if mayBeAlone && story != storage.StoryID(storage.EventID(id)) {
 			p.joined = append(p.joined, story)
 		}
 		return nil

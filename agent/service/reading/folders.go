@@ -83,7 +83,7 @@ func add(a, b storage.UnreadCount) storage.UnreadCount {
 
 // Folders returns all folders, and the feeds of one or of all, with the numbers of unread items.
 func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders, error) {
-	var listed topFeeds
+	listed := topFeeds{}
 	totals, feeds, err := l.totals(ctx, func(id string, f Feed, u storage.UnreadCount) {
 		if in.Tag == "" {
 			listed.add(wire.FeedInFolder{ID: id, Title: f.Name, Unread: u.Count})

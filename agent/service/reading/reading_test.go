@@ -86,6 +86,9 @@ func TestList_UnreadAllStarredByFeedAndFolder(t *testing.T) {
 	want(t, "another client", f.ids(t, f.bob, wire.ReadingQuery{}), "i4", "i3", "i2", "i1", "i0")
 	f.now = noon.AddDate(0, 0, 31)
 	want(t, "unread after a month", f.ids(t, f.ann, wire.ReadingQuery{}))
+	if folders, err := f.Reading.Folders(f.ann, wire.FolderQuery{}); err != nil || folders.Feeds == nil || len(folders.Feeds) != 0 {
+		t.Errorf("got folders %+v, %v; want an empty list of feeds, not null", folders, err)
+	}
 	all, err := f.Reading.List(f.ann, wire.ReadingQuery{Show: wire.ShowAll, Limit: 1})
 	if err != nil || len(all.Items) != 1 || !all.Items[0].Read || all.Items[0].FeedTitle != "A" {
 		t.Errorf("got %+v, %v; want an old item that counts as read, with its feed's title", all, err)
