@@ -20,20 +20,34 @@ const (
 	maxHang       = 45 * time.Second        // timeout of Alive: a holder that stops calling it loses its lease
 )
 
-// pulseKey is the context key of the time of the last call of [Alive].
-type pulseKey struct{}
+// A holding is what a process knows of a lease that it holds. It is in the context of the holder's run.
+type holding struct {
+	alive   atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
+	renewed atomic.Pointer[time.Time] // start of the last successful renewal
+	lost    atomic.Bool
+}
 
-// A pulse is the time of the last call of [Alive] by a holder; nil before the first.
-type pulse = atomic.Pointer[time.Time]
+// holdingKey is the context key of the holding.
+type holdingKey struct{}
 
 // Alive reports that the actor that was called with ctx, or with a context of it, does its work. An actor that
 // called it once must call it again within 45 seconds each time: otherwise it hangs, and its lease goes to another
 // agent.
 func Alive(ctx context.Context) {
-	if p, ok := ctx.Value(pulseKey{}).(*pulse); ok {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {
 		now := time.Now()
-		p.Store(&now)
+		h.alive.Store(&now)
 	}
+}
+
+// checkLease returns an error if ctx is that of a holder whose lease may be held by another agent: since the start
+// of a renewal that succeeded, nobody else got the lease for leaseExpiry. The clock stands still while the whole
+// machine is suspended; then the next renewal, which fails, reports it.
+func checkLease(ctx context.Context) error {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok && (h.lost.Load() || time.Since(*h.renewed.Load()) >= leaseExpiry) {
+		return errLost
+	}
+	return nil
 }
 
 // leases are the leases of the mesh.
@@ -47,8 +61,9 @@ type leases struct {
 // ended and run has returned.
 //
 // A lease is free when no renewal was observed for six seconds by the standby's own clock, so agents' clocks
-// need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well. A
-// run that calls [Alive] loses the lease when it hangs.
+// need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well. The
+// tasks that run takes by [Serve] with its ctx are left to the next holder once the lease is lost. A run that calls
+// [Alive] loses the lease when it hangs.
 func (a *leases) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
 	a.metrics.active.WithLabelValues(name).Set(0)
 	for ctx.Err() == nil {
@@ -159,15 +174,21 @@ func (l *lease) encode() []byte {
 
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
-	last := new(pulse)
-	inner, cancel := context.WithCancelCause(context.WithValue(ctx, pulseKey{}, last))
+	h := new(holding)
+	renewed := time.Now()
+	h.renewed.Store(&renewed)
+	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))
 	defer cancel(nil)
 	active := l.leases.metrics.active.WithLabelValues(l.name)
 	active.Set(1)
 	defer active.Set(0)
+	lose := func(err error) { // even while run still finishes
+		h.lost.Store(true)
+		cancel(err)
+		active.Set(0)
+	}
 	done := make(chan error, 1)
 	go func() { done <- run(inner) }()
-	renewed := time.Now()
 	for {
 		select {
 		case err := <-done:
@@ -175,19 +196,19 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 			return err
 		case <-time.After(leaseInterval):
 		}
-		if at := last.Load(); at != nil && time.Since(*at) > maxHang {
-			cancel(errHung)
-			active.Set(0)
+		if at := h.alive.Load(); at != nil && time.Since(*at) > maxHang {
+			lose(errHung)
 			l.leases.log.Error("actor hangs, lease released", "lease", l.name, "since", at)
 			l.release()
 			return errors.Join(errHung, <-done)
 		}
+		started := time.Now()
 		switch err := l.renew(ctx); { // also while run finishes its work
 		case err == nil:
 			renewed = time.Now()
+			h.renewed.Store(&started)
 		case isStale(err) || time.Since(renewed) > leaseDeadline:
-			cancel(errLost)
-			active.Set(0) // even while run still finishes
+			lose(errLost)
 			return errors.Join(errLost, err, <-done)
 		}
 	}

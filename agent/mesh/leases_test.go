@@ -162,6 +162,48 @@ func TestSingle_LostLeaseCancelsHolder(t *testing.T) {
 	}
 }
 
+// A holder whose lease was lost while it had a task, or that fetches one afterwards, leaves it to the next holder.
+func TestSingle_LostLeaseLeavesTasks(t *testing.T) {
+	r := newRig(t)
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.join("holder")
+	kv, err := js.KeyValue(t.Context(), subjects.LeaseBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan struct{}, 9)
+	defer stand(m, "work", func(ctx context.Context) error {
+		return mesh.Serve(ctx, m, jobs(), "", mesh.ActorFunc[job](func(context.Context, job) error {
+			taken <- struct{}{}
+			<-ctx.Done() // the task is done only after the lease is lost
+			return nil
+		}), 1)
+	})()
+	if err := subjects.Publish(t.Context(), m, jobs(), job{Name: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	<-taken
+	if _, err := kv.PutString(t.Context(), "work", `{"agent":"thief","beat":1}`); err != nil {
+		t.Fatal(err)
+	}
+	next := r.join("next")
+	ctx, cancel := context.WithCancel(t.Context())
+	var served sync.WaitGroup
+	defer func() { cancel(); served.Wait() }()
+	done := make(chan string, 9)
+	served.Go(func() {
+		mesh.Serve(ctx, next, jobs(), "", mesh.ActorFunc[job](func(_ context.Context, j job) error { done <- j.Name; return nil }), 1)
+	})
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("the task was acknowledged by a holder that had lost its lease")
+	}
+}
+
 func TestPutStates_AtomicWithRevisions(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")

@@ -364,10 +364,14 @@ func (s *server[T]) attempt(ctx context.Context, batch *messageBatch, outbox *ou
 	}
 }
 
-// attemptOnce calls the actor and measures its time.
+// attemptOnce calls the actor and measures its time. If the worker belongs to the holder of a lease that is lost, the
+// tasks are the next holder's: this actor may have ignored them, because its state is older than they are.
 func (s *server[T]) attemptOnce(ctx context.Context, batch *messageBatch, tasks []T) error {
 	started := time.Now()
 	err := s.withTimeout(ctx, batch, func(ctx context.Context) error { return callActor(ctx, s.actor, tasks) })
+	if lost := checkLease(ctx); lost != nil {
+		err = RetryAfter(time.Second, errors.Join(lost, err))
+	}
 	s.mesh.metrics.seconds.WithLabelValues(s.queue.Name, verdict(err)).Observe(time.Since(started).Seconds())
 	return err
 }

@@ -26,9 +26,7 @@ import (
 // setOffline disconnects the page and its service worker from the network, or connects them.
 func (b *tab) setOffline(offline bool) {
 	b.t.Helper()
-	b.mu.Lock()
-	b.expected = "Failed to load resource"
-	b.mu.Unlock()
+	b.expects("Failed to load resource")
 	conditions := network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}},
 	}
@@ -218,9 +216,7 @@ func TestOffline_ClientChanges(t *testing.T) {
 	b := openAt(t, proxy.URL)
 	b.visit("/read")
 	b.untilStored("the unread items are kept", "items", w.unread(t))
-	b.mu.Lock()
-	b.expected = "Failed to load resource"
-	b.mu.Unlock()
+	b.expects("Failed to load resource")
 	secret.Store("fm_wrong")
 	if got := evaluate[int](b, `fetch("/read", {headers: {"Feedmesh-Part": "rows"}}).then((answer) => answer.status)`); got != 401 {
 		t.Errorf("got status %d with a wrong token, want 401", got)

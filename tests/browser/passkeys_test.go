@@ -75,9 +75,7 @@ func TestPasskeys_OfADevice(t *testing.T) {
 	}
 	b.click(".person button")
 	b.until("the logout shows the login", `location.pathname == "/login"`)
-	b.mu.Lock()
-	b.expected = "401 (Unauthorized)"
-	b.mu.Unlock()
+	b.expects("401 (Unauthorized)")
 	b.click("form[data-passkey] button")
 	b.until("a removed passkey is refused", `document.querySelector("form[data-passkey] [role=alert]").textContent.includes("unknown here")`)
 }

@@ -79,6 +79,7 @@ func TestPeople_LogInReadAndLogOut(t *testing.T) {
 	b.until("items are listed", `document.querySelectorAll("#rows li.unread").length > 3`)
 	b.types("js")
 	b.until("an item is starred", `document.querySelectorAll("#rows .starred").length == 1`)
+	b.expects("401 (Unauthorized)") // requests that the page still has in flight, as for the folders after the mark
 	b.click(".person button")
 	b.until("the logout shows the login", `location.pathname == "/login"`)
 

@@ -106,6 +106,13 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// expects sets the message that the browser may log until the next visit.
+func (b *tab) expects(message string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = message
+}
+
 // visit opens a path of the console.
 func (b *tab) visit(path string) {
 	b.t.Helper()
@@ -115,12 +122,11 @@ func (b *tab) visit(path string) {
 // visitRefused opens a path that must return an error status. The browser logs a message for it soon after.
 func (b *tab) visitRefused(path string, status int) {
 	b.t.Helper()
-	b.mu.Lock()
-	b.expected = ""
+	expected := ""
 	if status != http.StatusOK {
-		b.expected = fmt.Sprintf("responded with a status of %d", status)
+		expected = fmt.Sprintf("responded with a status of %d", status)
 	}
-	b.mu.Unlock()
+	b.expects(expected)
 	ctx, cancel := context.WithTimeout(b.ctx, pageTimeout)
 	defer cancel()
 	response, err := chromedp.RunResponse(ctx, chromedp.Navigate(b.base+path))
