@@ -14,6 +14,7 @@ import (
 var derived = []string{
 	"items.num", "stories.num", // only order the rows
 	"event_stories", // of items
+	"feed_tags",     // of feeds; triggers fill it
 }
 
 // fillDerived fills the derived tables of a store.

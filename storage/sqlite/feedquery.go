@@ -60,12 +60,7 @@ func feedCondition(q storage.FeedQuery) *condition {
 		c.add(`instr(words, ?) > 0`, storage.FoldFeedText(q.Text))
 	}
 	if q.Tag != "" {
-		// In JSON, a quote within a tag follows a backslash, so this matches whole tags without parsing JSON.
-		// Only tags that start with a separator need an exact comparison.
-		c.add(`(instr(tags, '[' || ?) = 1 OR instr(tags, ',' || ?) > 0)`, asJSON(q.Tag), asJSON(q.Tag))
-		if strings.HasPrefix(q.Tag, ",") || strings.HasPrefix(q.Tag, "]") {
-			c.add(`EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)`, q.Tag)
-		}
+		c.add(`num IN (`+feedsByTag+`?)`, q.Tag)
 	}
 	if q.Host != "" {
 		// "0" follows "/".
@@ -115,7 +110,7 @@ func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n stora
 }
 
 const feedTags = `
-	SELECT value, count(*) FROM feeds, json_each(tags) GROUP BY value ORDER BY count(*) DESC, value LIMIT ?`
+	SELECT tag, count(*) FROM feed_tags GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ?`
 
 // FeedTags implements [storage.Feeds].
 func (s feedStore) FeedTags(ctx context.Context, limit int) ([]storage.TagCount, error) {

@@ -22,7 +22,7 @@ const (
 		LEFT JOIN read_until u ON u.client = ?1 AND u.feed = i.feed`
 	itemTime   = `min(i.published, i.first_seen)` // of the index listed_items_by_time
 	isRead     = `coalesce(m.read, i.first_seen <= coalesce(max(a.until, u.until), a.until, u.until), 0)`
-	feedsByTag = `SELECT num FROM feeds, json_each(feeds.tags) WHERE json_each.value = `
+	feedsByTag = `SELECT feed FROM feed_tags WHERE tag = `
 )
 
 const (
@@ -72,7 +72,7 @@ const (
 		WHERE client = ?1 AND read = 0 AND EXISTS (
 			SELECT 1 FROM items i JOIN feeds f ON f.num = i.feed
 			WHERE i.id = item_id AND i.first_seen <= ?4 AND (?2 = '' OR f.id = ?2)
-				AND (?3 = '' OR EXISTS (SELECT 1 FROM json_each(f.tags) WHERE value = ?3)))`
+				AND (?3 = '' OR EXISTS (SELECT 1 FROM feed_tags WHERE tag = ?3 AND feed = f.num)))`
 )
 
 // MarkAllRead implements [storage.Marks].
@@ -94,7 +94,11 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	index := listIndex(q)
 	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
-		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), maxSorted)
+		limit := maxSorted
+		if q.Tag != "" {
+			limit = maxFiltered
+		}
+		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), limit)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +131,9 @@ func listIndex(q storage.MarkQuery) string {
 // maxSorted is the number of recent items up to which a list by time sorts them. The index by time is read for more: it
 // has the unread items near its end then, and needs no sorting.
 const maxSorted = 5000
+
+// maxFiltered is that number for the feeds of a tag. By time, a page of a tag with few unread items would read all items.
+const maxFiltered = 10 * maxSorted
 
 // fewListed reports whether fewer than ?4 listed items were first seen since ?2, or since the client has read all if ?3.
 const fewListed = `

@@ -92,6 +92,26 @@ const addedTables = `
 	CREATE INDEX IF NOT EXISTS listed_items_by_time ON items (min(published, first_seen), id, first_seen, feed)
 		WHERE NOT spam AND duplicate_of = '' AND (flags IS NULL OR instr(flags, '"muted"') = 0);
 
+	-- Feeds by tag, as in feeds.tags. Triggers maintain it, also for programs that do not know it.
+	CREATE TABLE IF NOT EXISTS feed_tags (
+		tag  TEXT NOT NULL,
+		feed INTEGER NOT NULL, -- num of the feed
+		PRIMARY KEY (tag, feed)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TRIGGER IF NOT EXISTS feed_tags_insert AFTER INSERT ON feeds WHEN new.tags IS NOT NULL BEGIN
+		INSERT OR IGNORE INTO feed_tags (tag, feed) SELECT value, new.num FROM json_each(new.tags);
+	END;
+	CREATE TRIGGER IF NOT EXISTS feed_tags_update AFTER UPDATE OF tags ON feeds WHEN new.tags IS NOT old.tags BEGIN
+		DELETE FROM feed_tags WHERE feed = old.num AND tag IN (SELECT value FROM json_each(old.tags));
+		INSERT OR IGNORE INTO feed_tags (tag, feed) SELECT value, new.num FROM json_each(new.tags);
+	END;
+	CREATE TRIGGER IF NOT EXISTS feed_tags_delete AFTER DELETE ON feeds WHEN old.tags IS NOT NULL BEGIN
+		DELETE FROM feed_tags WHERE feed = old.num AND tag IN (SELECT value FROM json_each(old.tags));
+	END;
+	INSERT INTO feed_tags (tag, feed)
+		SELECT DISTINCT value, num FROM feeds, json_each(tags) WHERE NOT EXISTS (SELECT 1 FROM feed_tags);
+
 	-- Keys of purged items.
 	CREATE TABLE IF NOT EXISTS purged (
 		feed   INTEGER NOT NULL, -- num of the feed

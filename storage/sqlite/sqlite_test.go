@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,38 @@ func storeID(t *testing.T, s *sqlite.Store) string {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// A file of a version without the table of tags gets it, with the tags of its feeds.
+func TestOpen_FillsTagsOfFeeds(t *testing.T) {
+	path := storePath(t)
+	s := open(t, path)
+	if _, err := s.AddFeeds(t.Context(), storage.Feed{ID: "a", URL: "https://a.example/", Tags: []string{"x", "y"}}, storage.Feed{ID: "b", URL: "https://b.example/", Tags: []string{"y"}}, storage.Feed{ID: "c", URL: "https://c.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE feed_tags; DROP TRIGGER feed_tags_insert; DROP TRIGGER feed_tags_update; DROP TRIGGER feed_tags_delete`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	defer s.Close()
+	got, err := s.FeedTags(t.Context(), 9)
+	if want := []storage.TagCount{{Tag: "y", Feeds: 2}, {Tag: "x", Feeds: 1}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got the tags %v, %v, want %v", got, err, want)
+	}
+	feeds, err := s.FindFeeds(t.Context(), storage.FeedQuery{Tag: "x", Limit: 9})
+	if err != nil || len(feeds) != 1 || feeds[0].ID != "a" {
+		t.Errorf("got the feeds %v with the tag, %v, want a", feeds, err)
+	}
 }
 
 func TestOpen_TwoStoresOfOneFileSerializeWrites(t *testing.T) {
