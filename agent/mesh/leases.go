@@ -174,9 +174,8 @@ func (l *lease) encode() []byte {
 
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
-	h := new(holding)
-	renewed := time.Now()
-	h.renewed.Store(&renewed)
+	h, acquired := new(holding), time.Now()
+	h.renewed.Store(&acquired)
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))
 	defer cancel(nil)
 	active := l.leases.metrics.active.WithLabelValues(l.name)
@@ -189,6 +188,7 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 	}
 	done := make(chan error, 1)
 	go func() { done <- run(inner) }()
+	renewed := acquired // end of the last successful renewal
 	for {
 		select {
 		case err := <-done:

@@ -162,7 +162,7 @@ func TestSingle_LostLeaseCancelsHolder(t *testing.T) {
 	}
 }
 
-// A holder whose lease was lost while it had a task, or that fetches one afterwards, leaves it to the next holder.
+// A holder whose lease was lost while it had a task leaves it to the next holder.
 func TestSingle_LostLeaseLeavesTasks(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())
