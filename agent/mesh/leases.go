@@ -20,7 +20,7 @@ const (
 	maxHang       = 45 * time.Second        // timeout of Alive: a holder that stops calling it loses its lease
 )
 
-// A holding is what a process knows of a lease that it holds. It is in the context of the holder's run.
+// A holding is the state of a lease in the process that holds it. The context of run contains it.
 type holding struct {
 	alive   atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
 	renewed atomic.Pointer[time.Time] // start of the last successful renewal
@@ -40,9 +40,9 @@ func Alive(ctx context.Context) {
 	}
 }
 
-// checkLease returns an error if ctx is that of a holder whose lease may be held by another agent: since the start
-// of a renewal that succeeded, nobody else got the lease for leaseExpiry. The clock stands still while the whole
-// machine is suspended; then the next renewal, which fails, reports it.
+// checkLease returns an error if ctx is that of a holder whose lease may have expired: no other agent acquires it within
+// leaseExpiry of the start of a successful renewal. The monotonic clock does not advance while the machine is
+// suspended; the next renewal, which fails, detects that.
 func checkLease(ctx context.Context) error {
 	if h, ok := ctx.Value(holdingKey{}).(*holding); ok && (h.lost.Load() || time.Since(*h.renewed.Load()) >= leaseExpiry) {
 		return errLost
