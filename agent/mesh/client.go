@@ -25,10 +25,12 @@ type client struct {
 	log       *slog.Logger
 	metrics   *metrics
 
-	mu       sync.Mutex
-	declared time.Time         // last attempt of redeclare
-	skipped  map[string]uint64 // revisions of the unreadable values that were skipped, by key; at most maxSkipped
-	failed   map[string]error  // of the last scan, by bucket; without the buckets that were read whole
+	redeclaring sync.Mutex // held during redeclare
+	declared    time.Time  // last attempt of redeclare
+
+	mu      sync.Mutex
+	skipped map[string]uint64 // revisions of the unreadable values that were skipped, by key; at most maxSkipped
+	failed  map[string]error  // of the last scan, by bucket; without the buckets that were read whole
 }
 
 // maxSkipped bounds the memory of skipped values. If there are more, they are logged again.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -414,4 +415,51 @@ func TestStreams_RedeclaredAfterDeletion(t *testing.T) {
 	}
 	publish(t, m, job{Name: "after"})
 	eventually(t, "the second done", func() bool { return done.Load() == 2 })
+}
+
+// A server that does not respond to declarations does not delay the check of the others: agents would count as away from
+// NATS for as long.
+func TestPing_RespondsDuringDeclarations(t *testing.T) {
+	t.Parallel()
+	deny := &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>", "$JS.API.STREAM.UPDATE.>"}}}
+	s, err := server.NewServer(&server.Options{
+		Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+		Users: []*server.User{{Username: "all"}, {Username: "limited", Permissions: deny}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	connect := func(user string) *nats.Conn {
+		conn, err := nats.Connect(s.ClientURL(), nats.UserInfo(user, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		return conn
+	}
+	meshtest.Join(t, connect("all"), "a")
+	limited := connect("limited")
+	m := meshtest.Join(t, limited, "b")
+	js, err := jetstream.New(connect("all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), "index"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var publishing sync.WaitGroup
+	publishing.Go(func() { subjects.Publish(ctx, m, jobs(), job{Name: "x"}) })
+	defer publishing.Wait()
+	defer cancel()
+	eventually(t, "the declaration denied", func() bool { return errors.Is(limited.LastError(), nats.ErrPermissionViolation) })
+	began := time.Now()
+	if err := m.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("got a response after %v, want at once", took)
+	}
 }

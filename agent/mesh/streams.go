@@ -92,8 +92,8 @@ func isTimeout(err error) bool {
 // redeclare creates streams that were deleted. They are transport only, and their contents come again from
 // the feeds. Concurrent callers share one attempt a second.
 func (c *client) redeclare(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.redeclaring.Lock()
+	defer c.redeclaring.Unlock()
 	if time.Since(c.declared) < time.Second {
 		return
 	}
