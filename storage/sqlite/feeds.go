@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"feedmesh/storage"
@@ -77,6 +78,7 @@ const (
 
 // RemoveFeed implements [storage.Feeds].
 func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) {
+	defer s.feedIDs.clear()
 	return inTransaction(ctx, s.engine, "remove feed", func(w *writer) (affected []string, err error) {
 		freed, err := collect(ctx, w, freeDuplicates, scanPair, micros(time.Now()), id)
 		if err != nil {
@@ -111,6 +113,68 @@ func (s feedStore) RemoveFeed(ctx context.Context, id string) ([]string, error) 
 		_, err = scanText(w.row(ctx, removeFeed, id))
 		return affected, err
 	})
+}
+
+const idsOfFeeds = `SELECT f.num, f.id FROM json_each(?) n CROSS JOIN feeds f ON f.num = n.value`
+
+// feedIDs caches IDs of feeds by number, some 100 bytes each: to read thousands of them takes longer than to count their
+// unread items.
+type feedIDs struct {
+	mu       sync.Mutex
+	byNumber map[int64]string
+	removals int // calls of clear
+}
+
+// of returns the IDs of feeds by number. Those that were removed are missing.
+func (c *feedIDs) of(ctx context.Context, from rowser, numbers []int64) (map[int64]string, error) {
+	ids := make(map[int64]string, len(numbers))
+	missing := []int64{}
+	c.mu.Lock()
+	removals := c.removals
+	for _, n := range numbers {
+		if id, is := c.byNumber[n]; is {
+			ids[n] = id
+		} else {
+			missing = append(missing, n)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return ids, nil
+	}
+	type feed struct {
+		number int64
+		id     string
+	}
+	feeds, err := collect(ctx, from, idsOfFeeds, func(row scanner) (f feed, err error) {
+		err = row.Scan(&f.number, &f.id)
+		return f, err
+	}, asJSON(missing))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range feeds {
+		ids[f.number] = f.id
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.removals == removals {
+		if c.byNumber == nil {
+			c.byNumber = map[int64]string{}
+		}
+		for _, f := range feeds {
+			c.byNumber[f.number] = f.id
+		}
+	}
+	return ids, nil
+}
+
+// clear is called after a feed was removed: a feed that is added later may get its number.
+func (c *feedIDs) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removals++
+	c.byNumber = nil
 }
 
 func scanFeed(row scanner) (f storage.Feed, err error) {

@@ -37,6 +37,7 @@ const (
 
 // MoveFeed implements [storage.Feeds].
 func (s feedStore) MoveFeed(ctx context.Context, id, url string) ([]string, error) {
+	defer s.feedIDs.clear() // the old feed is removed
 	return inTransaction(ctx, s.engine, "move feed", func(w *writer) (affected []string, err error) {
 		old, err := scanFeed(w.row(ctx, feedByID, id))
 		if err != nil || old.URL == url {

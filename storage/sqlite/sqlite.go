@@ -72,6 +72,8 @@ type engine struct {
 
 	stampsMu   sync.Mutex
 	stampCache stampCache
+
+	feedIDs feedIDs
 }
 
 // readerPoolSize is the size of the pool of reading connections. Each costs up to 2 MB of page cache.

@@ -247,6 +247,20 @@ func readUpTo(c storeTest) {
 	wantUnread(c, "ann", append(append(slices.Clone(items), others...), late)...)
 }
 
+// A feed that is added may get the place of one that was removed.
+func unreadOfRemovedFeeds(c storeTest) {
+	kept := readable(c, c.addFeed("https://a.example/"), 1)
+	last := c.addFeed("https://b.example/")
+	removed := readable(c, last, 2)
+	wantUnread(c, "ann", append(slices.Clone(kept), removed...)...)
+	if _, err := c.RemoveFeed(c.Context(), last); err != nil {
+		c.Fatal(err)
+	}
+	wantUnread(c, "ann", kept...)
+	added := readable(c, c.addFeed("https://c.example/"), 3)
+	wantUnread(c, "ann", append(kept, added...)...)
+}
+
 func marksMove(c storeTest) {
 	from, to := c.addFeed(oldURL), c.addFeed(newURL)
 	items, there := readable(c, from, 6), readable(c, to, 2) // with the keys of the first two

@@ -138,6 +138,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ListMarked pages by FirstSeen", listedItems},
 		{"ListMarked pages by Time", listedByTime},
 		{"MarkAllRead marks a stream read up to a time", readUpTo},
+		{"CountUnread does not confuse feeds that are removed and added", unreadOfRemovedFeeds},
 		{"marks move and are deleted with their items", marksMove},
 		{"items read by MarkAllRead stay read when their feed moves", readFeedMoves},
 		{"NumberedItems finds items by number", numberedItems},
