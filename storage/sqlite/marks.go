@@ -95,19 +95,31 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	index := listIndex(q)
 	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
-		limit := maxSorted
+		most := maxSorted
 		if q.Tag != "" {
-			limit = maxFiltered
+			most = maxFiltered
 		}
-		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), limit)
+		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), most)
 		if err != nil {
 			return nil, err
 		}
 		if few[0] {
+			// Most of them were also published since then, and stand at the end of the index by time. If there are
+			// enough for a page, nothing is sorted.
+			if !q.Oldest {
+				newest, err := s.list(ctx, client, q, listedByTime, true, after, limit)
+				if err != nil || len(newest) >= limit {
+					return newest, err
+				}
+			}
 			index = listedByArrival
 		}
 	}
-	statement, args := listMarked(client, q, index, after, limit)
+	return s.list(ctx, client, q, index, false, after, limit)
+}
+
+func (s markStore) list(ctx context.Context, client string, q storage.MarkQuery, index string, published bool, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
+	statement, args := listMarked(client, q, index, published, after, limit)
 	return readOnce(ctx, s.engine, "list marked items", statement, scanMarked, args...)
 }
 
@@ -165,8 +177,9 @@ const allReadUpTo = `
 		AND NOT EXISTS (SELECT 1 FROM marks WHERE client = ?1 AND read = 0)), -9223372036854775808)`
 
 // listMarked returns the statement and arguments of a query that reads an index. It contains only the requested
-// conditions, so that SQLite can use the index that implies the others.
-func listMarked(client string, q storage.MarkQuery, index string, after storage.MarkedItem, limit int) (string, []any) {
+// conditions, so that SQLite can use the index that implies the others. With published, items must also have been
+// published in the time in which they must have been first seen.
+func listMarked(client string, q storage.MarkQuery, index string, published bool, after storage.MarkedItem, limit int) (string, []any) {
 	from, until := listFrom(q), int64(math.MaxInt64)
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
@@ -212,6 +225,9 @@ func listMarked(client string, q storage.MarkQuery, index string, after storage.
 		begin = `max(?4, 1 + ` + allReadUpTo + `)`
 	}
 	b.WriteString(` AND i.first_seen >= ` + begin + ` AND i.first_seen < ?5` + place)
+	if published {
+		b.WriteString(` AND ` + itemTime + ` >= ` + begin)
+	}
 	if q.Read != nil {
 		b.WriteString(` AND ` + isRead + ` = ?8`)
 	}

@@ -35,7 +35,7 @@ func TestListMarked_EitherIndex(t *testing.T) {
 	unread := false
 	q := storage.MarkQuery{Read: &unread, ByTime: true, From: start.Add(time.Hour)}
 	list := func(index string) (ids []string, plan string) {
-		statement, args := listMarked("ann", q, index, storage.MarkedItem{}, 15)
+		statement, args := listMarked("ann", q, index, false, storage.MarkedItem{}, 15)
 		marked, err := readOnce(t.Context(), s.engine, "list", statement, scanMarked, args...)
 		if err != nil {
 			t.Fatal(err)

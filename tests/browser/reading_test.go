@@ -50,6 +50,49 @@ func rowTitle(n string) string {
 	return `document.querySelectorAll("#rows li")[` + n + `].querySelector(".title").lastChild.textContent.trim()`
 }
 
+// unreadShown is whether the page shows a number of unread items of all feeds.
+func unreadShown(n int64) string {
+	return fmt.Sprintf(`document.querySelector("#folders .count").innerText.includes("%d")`, n)
+}
+
+// The next item is shown in the task of its key, and read only once it is opened.
+func TestReading_NextItemIsPrefetched(t *testing.T) {
+	w := sharedTestbed(t)
+	w.markAll(t, false)
+	b := open(t)
+	b.visit("/read")
+	total := w.unread(t)
+	b.until("all unread items are listed", `document.querySelectorAll("#rows li.unread").length > 3`)
+	first, second, third := evaluate[string](b, rowTitle("0")), evaluate[string](b, rowTitle("1")), evaluate[string](b, rowTitle("2"))
+	loaded := func(row string, times int) string {
+		return fmt.Sprintf(`performance.getEntriesByName(document.querySelectorAll("#rows li")[%s].querySelector("a").href).length === %d`, row, times)
+	}
+	b.types("j")
+	b.until("the first item is opened", openedTitle+` === `+quote(first))
+	b.until("the second is loaded", loaded("1", 1))
+	b.until("only the first is read", unreadShown(total-1))
+	if got := w.unread(t); got != total-1 {
+		t.Errorf("got %d unread items after one was opened, want %d", got, total-1)
+	}
+	press := func(key string) string {
+		return evaluate[string](b, `(dispatchEvent(new KeyboardEvent("keypress", {key: `+quote(key)+`})), `+openedTitle+`)`)
+	}
+	if got := press("j"); got != second {
+		t.Errorf("got %q after j, want %q at once", got, second)
+	}
+	press("m") // it is sent after the request that marks the item as read
+	b.until("the third is loaded", loaded("2", 1))
+	b.until("the second is unread", openRow+`.classList.contains("unread") && `+unreadShown(total-1))
+	if got := press("j"); got != third {
+		t.Errorf("got %q after j, want %q at once", got, third)
+	}
+	b.until("the third is read", unreadShown(total-2))
+	if got := press("k"); got != third {
+		t.Errorf("got %q after k, want %q until the request ends: the fourth was loaded", got, third)
+	}
+	b.until("k opens the second", openedTitle+` === `+quote(second))
+}
+
 // A reader needs the keyboard only: opening, marking, starring, the list of starred items, mark all read and undo.
 func TestReading_ByKeys(t *testing.T) {
 	w := sharedTestbed(t)
@@ -65,12 +108,12 @@ func TestReading_ByKeys(t *testing.T) {
 	b.types("j")
 	b.until("j opens the second item", openedTitle+` === `+quote(second))
 	b.until("it is marked as read in the list", openRow+`.classList.contains("read")`)
+	b.until("the number of unread items follows", unreadShown(total-2))
 	if got := w.unread(t); got != total-2 {
 		t.Errorf("got %d unread items after two were opened, want %d", got, total-2)
 	}
-	b.until("the number of unread items follows", `document.querySelector("#folders .count").innerText.includes("`+fmt.Sprint(total-2)+`")`)
 	b.types("m")
-	b.until("m marks it as unread", openRow+`.classList.contains("unread") && document.querySelector("#folders .count").innerText.includes("`+fmt.Sprint(total-1)+`")`)
+	b.until("m marks it as unread", openRow+`.classList.contains("unread") && `+unreadShown(total-1))
 	if got := w.unread(t); got != total-1 {
 		t.Errorf("got %d unread items after m, want %d", got, total-1)
 	}

@@ -388,7 +388,11 @@ func shortAge(d time.Duration) locale.Text {
 	}
 }
 
-// open returns an item and marks it as read, except for a browser that fetches the page in advance.
+// prefetchHeader is the header of requests for an item that may be opened next. It is not marked as read, but shown as
+// if it were: another request follows when it is opened.
+const prefetchHeader = "Feedmesh-Prefetch"
+
+// open returns an item and marks it as read, except for a browser or script that fetches the page in advance.
 func (c readingPages) open(r *http.Request, id string, s readingState) (*openItem, error) {
 	o, err := c.article(r, id, s)
 	if err != nil {
@@ -398,8 +402,11 @@ func (c readingPages) open(r *http.Request, id string, s readingState) (*openIte
 	if purpose := r.Header.Get("Sec-Purpose"); o.Read || strings.HasPrefix(purpose, "prefetch") {
 		return o, nil
 	}
-	read := true
 	o.Read = true
+	if r.Header.Get(prefetchHeader) != "" {
+		return o, nil
+	}
+	read := true
 	err = c.CheckSpace()
 	if err == nil {
 		err = c.Reading.Mark(r.Context(), storage.MarkChange{Read: &read}, id)

@@ -43,6 +43,28 @@ func between(text, before, after string) string {
 	return found
 }
 
+func TestReading_PrefetchedItemIsThatWhichIsOpened(t *testing.T) {
+	s := newReading(t)
+	article := func(header ...string) string {
+		r := httptest.NewRequest("GET", "/read?open=i1", nil)
+		r.Header.Set(partHeader, articlePart)
+		for _, name := range header {
+			r.Header.Set(name, "1")
+		}
+		return body(t, s.answer(r))
+	}
+	prefetched := article(prefetchHeader)
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 1, unread Title 0"; got != want {
+		t.Errorf("after a prefetch: got %s, want %s", got, want)
+	}
+	if opened := article(); opened != prefetched {
+		t.Errorf("got %s, want what was prefetched: %s", opened, prefetched)
+	}
+	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 0"; got != want {
+		t.Errorf("after it was opened: got %s, want %s", got, want)
+	}
+}
+
 func TestReading_OpeningMarksAsRead(t *testing.T) {
 	s := newReading(t)
 	if got, want := rowsOf(body(t, serve(s, "GET", "/read"))), "unread Title 2, unread Title 1, unread Title 0"; got != want {

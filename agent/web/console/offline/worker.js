@@ -319,7 +319,14 @@ const helpPart = (request) => fetch(request).catch(async (error) => {
 
 // Events
 
+// Requests that browsers answer without this worker, where they support that; the others ask it.
+const routes = [
+  ...shell.assets.map((pathname) => ({ condition: { urlPattern: { pathname } }, source: { cacheName } })),
+  { condition: { urlPattern: { pathname: "/feeds/*/icon" } }, source: "network" },
+];
+
 addEventListener("install", (event) => {
+  event.addRoutes?.(routes).catch(() => {});
   const files = [shell.page, ...shell.assets].map((path) => new Request(path, { cache: "reload", headers: own }));
   files.push(new Request(shell.help, { cache: "reload", headers: { [partHeader]: "help" } }));
   event.waitUntil((async () => {
@@ -355,7 +362,7 @@ addEventListener("fetch", (event) => {
     event.respondWith(cached(request));
   } else if (request.method === "GET" && address.pathname === shell.help && part) {
     event.respondWith(helpPart(request));
-  } else if (request.method === "GET" && address.pathname === "/read" && part) {
+  } else if (request.method === "GET" && address.pathname === "/read" && part && !request.headers.has("Feedmesh-Prefetch")) {
     event.respondWith(showPart(request, part, address.searchParams));
   }
 });

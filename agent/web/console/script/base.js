@@ -10,12 +10,13 @@ const policy = globalThis.trustedTypes?.createPolicy("feedmesh", {
 // part fetches a part of a page from this origin and returns it as a document.
 // Other origins and redirects are rejected. It throws if the response is not the
 // requested part; the caller can then open the URL itself. With a version it returns
-// null if the part has that version still.
-export async function part(address, name, signal, version) {
+// null if the part has that version still. With prefetch the server changes nothing.
+export async function part(address, name, { signal, version, prefetch } = {}) {
   const url = new URL(address, location.href);
   if (url.origin !== location.origin) throw new Error("not a page of this origin");
   const headers = { "Feedmesh-Part": name };
   if (version) headers["Feedmesh-Version"] = version;
+  if (prefetch) headers["Feedmesh-Prefetch"] = "1";
   const answer = await fetch(url, { headers, redirect: "error", signal });
   if (version && answer.status === 204) return null;
   if (answer.headers.get("Feedmesh-Part") !== name) throw new Error("not the requested part");

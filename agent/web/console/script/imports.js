@@ -6,7 +6,7 @@ const box = document.getElementById("import-progress");
 
 async function follow() {
   try {
-    const page = await part(location.href, "import-progress", AbortSignal.timeout(10_000));
+    const page = await part(location.href, "import-progress", { signal: AbortSignal.timeout(10_000) });
     box.replaceChildren(...page.body.childNodes);
   } catch {
     setTimeout(follow, 5000); // the node may be restarting

@@ -15,8 +15,12 @@ const rowOf = (id) => rows.querySelector(`[data-id="${CSS.escape(id)}"]`);
 const opened = () => pane.querySelector("article");
 
 // fill replaces the content of an element with a part of a page.
-async function fill(element, address, name, signal) {
-  const page = await part(address, name, signal);
+async function fill(element, address, name) {
+  insert(element, await part(address, name));
+}
+
+// insert replaces the content of an element with that of a page.
+function insert(element, page) {
   element.replaceChildren(...page.body.childNodes);
   // Parts that the service worker kept are older than these marks.
   for (const { dataset } of element.querySelectorAll("[data-marks]")) {
@@ -35,36 +39,84 @@ async function fill(element, address, name, signal) {
 let folderTimer;
 function countLater() {
   clearTimeout(folderTimer);
-  folderTimer = setTimeout(() => fill(folders, listAddress(), "folders").catch(() => {}), 200);
+  folderTimer = setTimeout(() => part(listAddress(), "folders").then(showFolders, () => {}), 200);
+}
+
+// showFolders shows folders and feeds. If they are the same as before, only entries that changed are replaced: browsers
+// take longer for hundreds of them than for the item that a key opens meanwhile.
+function showFolders(page) {
+  const entries = (element) => [...element.querySelectorAll("li")];
+  const [before, after] = [entries(folders), entries(page)];
+  const target = (entry) => entry.querySelector("a")?.href;
+  const isOther = page.querySelector("[data-english]") || before.length !== after.length;
+  if (isOther || before.some((entry, at) => target(entry) !== target(after[at]))) return insert(folders, page);
+  before.forEach((entry, at) => { if (!entry.isEqualNode(after[at])) entry.replaceWith(after[at]); });
 }
 
 // Opening
 
 let loading; // AbortController of the item that is being loaded
+let opening; // Promise of the request that marks the open item as read
 
-async function open(row, focus = true) {
+async function open(row, next = row?.nextElementSibling) {
   const link = row?.querySelector("a[href]");
   if (!link) return;
   loading?.abort();
-  loading = new AbortController();
+  const { signal } = loading = new AbortController();
   for (const other of rows.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
   link.setAttribute("aria-current", "true");
   row.scrollIntoView({ block: "nearest" });
+  const early = prefetched?.id === row.dataset.id ? prefetched.page : undefined;
+  if (early) showItem(row, early.cloneNode(true));
   try {
-    await fill(pane, link.href, "article", loading.signal);
-  } catch (error) {
-    if (error.name !== "AbortError") location.assign(link.href);
+    // The request marks the item as read: it is not aborted for an item that was shown.
+    const page = await (opening = part(link.href, "article", { signal: early ? undefined : signal }));
+    if (signal.aborted) return;
+    if (!early) showItem(row, page);
+    else if (page.body.innerHTML !== early.body.innerHTML) showAgain(row, page);
+  } catch {
+    if (!signal.aborted) location.assign(link.href);
     return;
   }
-  history.replaceState(null, "", link.href);
+  countLater();
+  prefetch(next);
+}
+
+// showItem shows an item beside the list.
+function showItem(row, page) {
+  insert(pane, page);
+  history.replaceState(null, "", row.querySelector("a[href]").href);
   reader.classList.add("opened");
   showPictures(pane);
   pane.dispatchEvent(new Event("itemchange"));
   pane.scrollTop = 0;
-  if (focus) pane.focus({ preventScroll: true });
-  if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
+  pane.focus({ preventScroll: true });
+  showMarks(row);
   if (getComputedStyle(row).display === "none" || !row.offsetParent) scrollTo(0, 0); // the list is hidden on narrow screens
-  countLater();
+}
+
+// showAgain shows another version of the open item at the same place.
+function showAgain(row, page) {
+  const top = pane.scrollTop;
+  insert(pane, page);
+  showPictures(pane);
+  pane.scrollTop = top;
+  showMarks(row);
+}
+
+// showMarks shows the marks of the open item in its row.
+function showMarks(row) {
+  if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
+}
+
+// The item that is opened next, in the direction of the last step, is requested in advance, so that it is shown at once.
+let prefetched; // its id and its page, which is missing until it is loaded
+
+async function prefetch(row) {
+  const link = row?.querySelector("a[href]");
+  if (!link || isShell || navigator.connection?.saveData) return;
+  const next = prefetched = { id: row.dataset.id };
+  next.page = await part(link.href, "article", { prefetch: true }).catch(() => undefined);
 }
 
 function close() {
@@ -103,7 +155,7 @@ function step(by, focusOnly) {
     row.querySelector("a[href]").focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
   } else {
-    open(row);
+    open(row, all[all.indexOf(row) + by]);
   }
 }
 
@@ -150,6 +202,7 @@ async function post(path, body) {
 async function mark(ids, change) {
   changes++;
   for (const id of ids) show(id, change);
+  await opening?.catch(() => {}); // a prefetched item is shown before it is marked as read
   try {
     await post("/api/reading/marks", { ids, ...change });
     countLater();
@@ -343,7 +396,7 @@ function listAddress() {
 async function sync() {
   if (isShell) return refresh();
   const before = changes;
-  const page = await part(listAddress(), "rows", undefined, rows.querySelector("[data-version]")?.dataset.version).catch(() => null);
+  const page = await part(listAddress(), "rows", { version: rows.querySelector("[data-version]")?.dataset.version }).catch(() => null);
   if (before !== changes) return sync();
   if (!page) return;
   countLater();

@@ -34,7 +34,7 @@ async function load(url, name, accept = () => true) {
   controller = new AbortController();
   const mark = setTimeout(() => results.classList.add("pending"), pendingDelay);
   try {
-    const page = await part(url, name, controller.signal);
+    const page = await part(url, name, { signal: controller.signal });
     if (request !== number || !accept(page)) return false;
     put(name === "results" ? results : document.getElementById(name), page.body.childNodes);
     shown = String(url);
