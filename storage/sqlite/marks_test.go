@@ -45,6 +45,25 @@ func TestListMarked_EitherIndex(t *testing.T) {
 		}
 		return ids, s.plan(t, statement, args...)
 	}
+	all, _ := list(listedByArrival)
+	var paged []string
+	var last storage.MarkedItem
+	for {
+		page, err := s.ListMarked(t.Context(), "ann", q, last, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page {
+			paged = append(paged, m.ItemID)
+			last = m
+		}
+		if len(page) < 3 {
+			break
+		}
+	}
+	if !slices.Equal(paged[:min(len(paged), len(all))], all) {
+		t.Errorf("got %v in pages, want %v", paged, all)
+	}
 	for _, q.Oldest = range []bool{false, true} {
 		arrival, sorted := list(listedByArrival)
 		byTime, walked := list(listedByTime)
