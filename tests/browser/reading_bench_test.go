@@ -57,7 +57,7 @@ func BenchmarkReading(b *testing.B) {
 				key.changed = performance.now();
 				requestAnimationFrame(() => setTimeout(() => {
 					const end = performance.now();
-					setTimeout(() => lags.push(of.changed < of.handled ? of.lag : end - of.at), 100);
+					setTimeout(() => lags.push(of.changed <= of.handled ? of.lag : end - of.at), 100);
 				}));
 			};
 			addEventListener("keypress", () => queueMicrotask(() => queueMicrotask(() => { key.handled = performance.now(); })));
