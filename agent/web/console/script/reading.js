@@ -42,11 +42,9 @@ function countLater() {
   folderTimer = setTimeout(() => part(listAddress(), "folders").then(showFolders, () => {}), 200);
 }
 
-// showFolders shows folders and feeds. If they are the same as before, only entries that changed are replaced: browsers
-// take longer for hundreds of them than for the item that a key opens meanwhile.
+// showFolders shows folders and feeds. If they are the same as before, only changed entries are replaced.
 function showFolders(page) {
-  const entries = (element) => [...element.querySelectorAll("li")];
-  const [before, after] = [entries(folders), entries(page)];
+  const [before, after] = [folders, page].map((of) => [...of.querySelectorAll("li")]);
   const target = (entry) => entry.querySelector("a")?.href;
   const isOther = page.querySelector("[data-english]") || before.length !== after.length;
   if (isOther || before.some((entry, at) => target(entry) !== target(after[at]))) return insert(folders, page);
@@ -69,11 +67,11 @@ async function open(row, next = row?.nextElementSibling) {
   const early = prefetched?.id === row.dataset.id ? prefetched.page : undefined;
   if (early) showItem(row, early.cloneNode(true));
   try {
-    // The request marks the item as read: it is not aborted for an item that was shown.
+    // The request marks the item as read: it is not aborted for an item that is shown.
     const page = await (opening = part(link.href, "article", { signal: early ? undefined : signal }));
     if (signal.aborted) return;
     if (!early) showItem(row, page);
-    else if (page.body.innerHTML !== early.body.innerHTML) showAgain(row, page);
+    else if (!page.body.isEqualNode(early.body)) showItem(row, page, true);
   } catch {
     if (!signal.aborted) location.assign(link.href);
     return;
@@ -82,35 +80,23 @@ async function open(row, next = row?.nextElementSibling) {
   prefetch(next);
 }
 
-// showItem shows an item beside the list.
-function showItem(row, page) {
+// showItem shows an item beside the list, or a newer version of the one that is shown.
+function showItem(row, page, isNewer) {
+  const { scrollTop } = pane;
   insert(pane, page);
+  showPictures(pane);
+  pane.scrollTop = isNewer ? scrollTop : 0;
+  if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
+  if (isNewer) return;
   history.replaceState(null, "", row.querySelector("a[href]").href);
   reader.classList.add("opened");
-  showPictures(pane);
   pane.dispatchEvent(new Event("itemchange"));
-  pane.scrollTop = 0;
   pane.focus({ preventScroll: true });
-  showMarks(row);
   if (getComputedStyle(row).display === "none" || !row.offsetParent) scrollTo(0, 0); // the list is hidden on narrow screens
 }
 
-// showAgain shows another version of the open item at the same place.
-function showAgain(row, page) {
-  const top = pane.scrollTop;
-  insert(pane, page);
-  showPictures(pane);
-  pane.scrollTop = top;
-  showMarks(row);
-}
-
-// showMarks shows the marks of the open item in its row.
-function showMarks(row) {
-  if (opened()) show(row.dataset.id, { read: opened().dataset.read === "true" });
-}
-
-// The item that is opened next, in the direction of the last step, is requested in advance, so that it is shown at once.
-let prefetched; // its id and its page, which is missing until it is loaded
+// The next item in the direction of the last step is requested in advance, so that it is shown at once.
+let prefetched; // id and page, which is missing until it is loaded
 
 async function prefetch(row) {
   const link = row?.querySelector("a[href]");
