@@ -51,6 +51,12 @@ func (d *Document) part(in Part) *partWords {
 	return d.words[in]
 }
 
+// Stems returns the stems of the words of a part, each once. The map must not be changed.
+func (d *Document) Stems(in Part) map[string]bool { return d.part(in).stems }
+
+// HasPhrase reports whether a part contains words in sequence, those of [Text.QueryWords] of a [Phrase].
+func (d *Document) HasPhrase(in Part, words []Word) bool { return d.part(in).hasPhrase(words) }
+
 // texts returns the texts of a part.
 func (d *Document) texts(in Part) []string {
 	if text := parts[in]; text != nil {

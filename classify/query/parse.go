@@ -53,6 +53,20 @@ func parse(text string, now time.Time, inScope bool) (Node, error) {
 	return n, nil
 }
 
+// Length returns the length of the query that a longer text begins with, in bytes: it ends before the first word outside of
+// quotes, parentheses and fields that ends reports, or at the end of the text.
+func Length(text string, ends func(word string) bool) int {
+	l := expression.Lexer{Source: text, Skip: skip, Scan: scan}
+	for {
+		switch t := l.Next(); {
+		case t.Kind == expression.End:
+			return len(text)
+		case t.Kind == expression.Word && l.Depth == 0 && l.Before(2).Kind != expression.OpNot && ends(t.Text):
+			return t.Offset
+		}
+	}
+}
+
 // A parser parses a query by recursive descent. Its methods return any node after an error, which ends the
 // text.
 type parser struct {

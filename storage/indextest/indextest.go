@@ -65,6 +65,7 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Uns
 		{"flag queries admit spam, duplicates and muted items", requestedByFlag},
 		{"words of scripts without spaces are found", denseScripts},
 		{"German, French and Spanish words are found by other forms", otherLanguages},
+		{"a search finds the items that a view has", viewsHaveWhatIsFound},
 		{"the day facet counts the latest UTC days", daysAreCounted},
 
 		{"OnePerStory returns the first item of each story", onePerStory},
