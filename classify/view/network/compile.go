@@ -52,10 +52,10 @@ func Compile(views []view.View, now time.Time, sample []*Document) (*Network, er
 // A compiler builds a [Network].
 type compiler struct {
 	*Network
-	ids     map[string]int32 // of operators and phrases by their content
-	numbers map[string]int32 // of views by name
-	ranges  map[timeRange]int32
-	shares  []float64 // by node: the expected share of items for which it holds
+	ids     map[string]int32    // cache of operators and phrases by their content
+	numbers map[string]int32    // of views by name
+	ranges  map[timeRange]int32 // cache of nodes
+	shares  []float64           // by node: the expected share of items for which it holds
 }
 
 func (c *compiler) addNode(n node, share float64) int32 {

@@ -36,7 +36,7 @@ type Network struct {
 	viewsOf  lists // views by their node
 	sources  lists // of each view, without those that all items have
 	compiled time.Time
-	states   sync.Pool
+	states   sync.Pool // each has 4 bytes a node
 }
 
 // A viewNode is a view in a [Network].
@@ -58,13 +58,14 @@ func (n *Network) Match(d *Document) []Candidate {
 // Nodes returns the number of nodes of the graph, a measure of its memory: equal conditions have one.
 func (n *Network) Nodes() int { return len(n.nodes) }
 
-// A state is the working memory of [Network.Match]. Its entries are valid if they have the number of the current run, so
-// that nothing is cleared between runs.
+// A state is the working memory of [Network.Match]. A pool keeps states between items. The result of each node is cached:
+// an "and" that many views share is evaluated once for an item. A cached result is valid if it has the number of the current
+// run, so that the cache is not cleared between items.
 type state struct {
 	*Network
 	doc     *Document
 	run     uint32
-	marks   []uint32 // by node: the run, shifted left by two, with the bits below
+	marks   []uint32 // cache by node: the run, shifted left by two, with the bits below
 	waiting []int32  // active nodes whose parents were not visited yet
 	found   []int32  // views
 	through map[int32][]int
@@ -82,7 +83,7 @@ func newState(n *Network) *state {
 // read begins a run, and records the leaves that hold for an item.
 func (s *state) read(d *Document) {
 	s.doc = d
-	if s.run++; s.run == 1<<30 { // the numbers are used up
+	if s.run++; s.run == 1<<30 { // the numbers are used up: the cache begins again
 		clear(s.marks)
 		s.run = 1
 	}
@@ -165,7 +166,8 @@ func (s *state) activate() {
 	}
 }
 
-// holds evaluates a node, or the negation of one. Leaves of words and values are known before.
+// holds returns the result of a node, or of the negation of one, from the cache or by evaluation. The cache has the words
+// and values of the item before.
 func (s *state) holds(operand int32) bool {
 	if operand < 0 {
 		return !s.holds(^operand)
