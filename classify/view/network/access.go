@@ -85,8 +85,9 @@ func (c *compiler) shareOfOperator(k kind, operands []int32) float64 {
 	return 1 - none
 }
 
-// chooseAccess sets the parents of each node: those that are evaluated when it holds. Of an "and" this is one operand, for
-// which the product of its share and its number of parents is the least. Parents that no view needs are left out.
+// chooseAccess sets the parents of each node: those that are evaluated when it holds. An "and" is the parent of one operand,
+// that with the least share, or with the fewest parents if shares are equal because the sample has none of them. Nodes that
+// no view needs get no parents.
 func (c *compiler) chooseAccess() {
 	a := accesses{compiler: c, parents: make([]int32, len(c.nodes)), needed: make([]bool, len(c.nodes))}
 	for _, v := range c.views {
@@ -115,7 +116,7 @@ func (a *accesses) need(id int32) {
 	case and:
 		best := everything
 		for _, operand := range operands {
-			if operand >= 0 && (best == everything || a.cost(operand) < a.cost(best)) {
+			if operand >= 0 && (best == everything || a.isBetter(operand, best)) {
 				best = operand
 			}
 		}
@@ -129,8 +130,9 @@ func (a *accesses) need(id int32) {
 	}
 }
 
-// cost returns the expected number of evaluations for one item if a node gets another parent.
-func (a *accesses) cost(id int32) float64 { return a.shares[id] * float64(1+a.parents[id]) }
+func (a *accesses) isBetter(id, than int32) bool {
+	return cmp.Or(cmp.Compare(a.shares[id], a.shares[than]), cmp.Compare(a.parents[id], a.parents[than])) < 0
+}
 
 func (a *accesses) connect(id, parent int32) {
 	a.parents[id]++
