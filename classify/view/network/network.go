@@ -34,7 +34,7 @@ type Network struct {
 	graph
 	views    []viewNode
 	viewsOf  lists // views by their node
-	sources  lists // of each view, without those that all items have
+	sources  lists // of each view: a node, or the complement of the number of another view
 	compiled time.Time
 	states   sync.Pool // each has 4 bytes a node
 }
@@ -66,7 +66,7 @@ type state struct {
 	doc     *Document
 	run     uint32
 	marks   []uint32 // cache by node: the run, shifted left by two, with the bits below
-	waiting []int32  // active nodes whose parents were not visited yet
+	waiting []int32  // nodes that hold, whose parents were not visited yet
 	found   []int32  // views
 	through map[int32][]int
 }
