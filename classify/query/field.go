@@ -22,7 +22,7 @@ var fields = []fieldInfo{
 	{"title", "intitle", ""},
 	{"author", "by", ""},
 	{"feed", "feeds source", ""},
-	{"cat", "category categories", beforeRules + "use category:NAME in conditions"},
+	{"cat", "categories", beforeRules + "use category:NAME in conditions"},
 	{"topic", "", beforeRules + "use topic:NAME in conditions"},
 	{"lang", "language", ""},
 	{"host", "site domain url", ""},
@@ -34,12 +34,15 @@ var fields = []fieldInfo{
 	{"age", "", "changes with time, and scopes must not; use a day, such as after:2026-03-01"},
 }
 
+// categoryField is the name of [Category] in rules, which searches accept too.
+const categoryField = "category"
+
 // fieldNames are the names allowed before a colon.
 var fieldNames = func() (names []string) {
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	return names
+	return append(names, categoryField)
 }()
 
 // Flags are the values of [Flag] that items have.
@@ -93,6 +96,9 @@ func (p *parser) field(t expression.Token) Node {
 	}
 	if strings.TrimSpace(value) == "" {
 		p.Fail(pos, "%s: has no value; write it directly after the colon", name)
+	}
+	if name == categoryField {
+		name = string(Category)
 	}
 	if p.inScope {
 		p.checkScope(t, name, value)

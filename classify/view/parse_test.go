@@ -20,11 +20,11 @@ var texts = []struct {
 	want            view.View
 }{
 	{
-		`view security-ru = from tag:Хабр, view:it-news where cat:security lang:ru once story window 24h`,
-		`view security-ru = from tag:Хабр, view:it-news where cat:security lang:ru once story window 1d`,
+		`view security-ru = from tag:Хабр, view:it-news where category:security lang:ru once story window 24h`,
+		`view security-ru = from tag:Хабр, view:it-news where category:security lang:ru once story window 1d`,
 		view.View{
 			Name: "security-ru", From: []view.Source{{Kind: view.Tag, Value: "Хабр"}, {Kind: view.Other, Value: "it-news"}},
-			Where: "cat:security lang:ru", Once: view.PerStory, Window: 24 * hour,
+			Where: "category:security lang:ru", Once: view.PerStory, Window: 24 * hour,
 		},
 	},
 	{`view a = from all`, "", view.View{Name: "a"}},
