@@ -19,6 +19,7 @@ type Store interface {
 	Stories
 	Activities
 	Marks
+	Members
 	Serials
 	Retention
 

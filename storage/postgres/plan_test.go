@@ -25,6 +25,7 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	exec(t, url, `INSERT INTO corrections SELECT changed, id, '' FROM items`)
 	exec(t, url, `INSERT INTO untold (due, story_id) SELECT now(), story_id FROM items`)
 	exec(t, url, `INSERT INTO kept_labels SELECT 'job ' || n % 3, id, '{}' FROM items, generate_series(1, 3) n`)
+	exec(t, url, `INSERT INTO view_members SELECT id, v, 1, now(), published, false, false FROM items, generate_series(1, 10) v`)
 	first := benchItem(feedID, 0)
 	ids := make([]string, 20)
 	for n := range ids {
@@ -53,6 +54,9 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 		{"spam of a feed", newestSpamOf, "spam_by_feed", true, []any{day, first.ID, 50, feedID}},
 		{"corrections", correctionsByTime, "corrections_by_time", true, []any{day, first.ID, 50}},
 		{"labels", uncorrectedLabels, "items_pkey", false, []any{ids}},
+		{"members of items", membersOfItems, "view_members_pkey", false, []any{ids[:2]}},
+		{"newest members", newestMembers, "view_members_by_time", true, []any{1, nil, day, first.ID, 50}},
+		{"oldest members", oldestMembers, "view_members_by_time", true, []any{1, nil, day, first.ID, 50}},
 		{"lock items", lockItems, "items_pkey", false, []any{ids}},
 		{"lock the items' feeds", shareFeedsOf, "items_pkey", false, []any{ids}},
 		{"saved labels", savedLabels, "kept_labels_pkey", true, []any{"job 1", 50}},
@@ -80,7 +84,7 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 				t.Errorf("%s: the plan is\n%s\nwant it to end when the page is full", test.name, plan)
 			}
 		}
-		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels, untold`)
+		exec(t, url, `VACUUM ANALYZE items, feeds, spam, corrections, kept_labels, untold, view_members`)
 	}
 	// Without statistics the planner overestimates the items of an event, see disableTableScans.
 	for _, statement := range []string{shareFeedsToRearrange, lockToRearrange} {
@@ -93,6 +97,12 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	for _, plan := range []string{explainPlan(t, s, freeDuplicates, 2), explainPlan(t, s, duplicatesOfFeed, 2)} {
 		if !strings.Contains(plan, "items_by_first") {
 			t.Errorf("the plan for duplicates is\n%s\nwant it to use items_by_first", plan)
+		}
+	}
+	// Without statistics the planner underestimates the members of a view.
+	for _, plan := range []string{explainPlan(t, s, membersOfStories, ids[:2], []int64{1}), explainPlan(t, s, membersOfOriginals, ids[:2], []int64{1})} {
+		if !strings.Contains(plan, "view_members_pkey") {
+			t.Errorf("the plan for related members is\n%s\nwant it to use view_members_pkey", plan)
 		}
 	}
 	for _, plan := range []string{explainPlan(t, s, countByDay), explainPlan(t, s, stampsOfDay, day, first.ID, 100)} {

@@ -26,6 +26,7 @@ type Store struct {
 	labelStore
 	storyStore
 	markStore
+	memberStore
 	recordStore
 	fenceStore
 	retentionStore
@@ -38,6 +39,7 @@ type (
 	labelStore     struct{ *engine }
 	storyStore     struct{ *engine }
 	markStore      struct{ *engine }
+	memberStore    struct{ *engine }
 	recordStore    struct{ *engine }
 	fenceStore     struct{ *engine }
 	retentionStore struct{ *engine }
@@ -72,7 +74,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // Check returns nil if [Open] could use the server at url, or Open's error. It changes nothing.

@@ -210,7 +210,36 @@ const addedTables = `
 		used       INTEGER,       -- last login
 		challenged INTEGER,       -- when its challenge was issued
 		PRIMARY KEY (person, id)
-	) STRICT, WITHOUT ROWID`
+	) STRICT, WITHOUT ROWID;
+
+	CREATE TABLE IF NOT EXISTS views (
+		name       TEXT PRIMARY KEY,
+		number     INTEGER NOT NULL, -- identifies it in view_members
+		owner      TEXT NOT NULL,
+		definition TEXT NOT NULL,
+		changed    INTEGER NOT NULL,
+		filled     INTEGER           -- changed of the definition whose members are complete; NULL: none
+	) STRICT;
+
+	-- Items of views. Rows of absent members remain until their item is deleted.
+	CREATE TABLE IF NOT EXISTS view_members (
+		item_id   TEXT NOT NULL,
+		view      INTEGER NOT NULL,
+		serial    INTEGER NOT NULL,
+		entered   INTEGER NOT NULL,
+		published INTEGER NOT NULL,
+		past      INTEGER NOT NULL,
+		absent    INTEGER NOT NULL,
+		PRIMARY KEY (item_id, view)
+	) STRICT, WITHOUT ROWID;
+
+	CREATE INDEX IF NOT EXISTS view_members_by_time ON view_members (view, absent, published DESC, item_id);
+
+	-- At most one row: the last serial of a member.
+	CREATE TABLE IF NOT EXISTS view_serial (
+		id   INTEGER PRIMARY KEY,
+		last INTEGER NOT NULL
+	) STRICT`
 
 // applyMigrations applies the missing migrations and adds the missing tables, then columns, in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {

@@ -29,6 +29,7 @@ type Store struct {
 	labelStore
 	storyStore
 	markStore
+	memberStore
 	recordStore
 	fenceStore
 	retentionStore
@@ -41,6 +42,7 @@ type (
 	labelStore     struct{ *engine }
 	storyStore     struct{ *engine }
 	markStore      struct{ *engine }
+	memberStore    struct{ *engine }
 	recordStore    struct{ *engine }
 	fenceStore     struct{ *engine }
 	retentionStore struct{ *engine }
@@ -145,7 +147,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.scanner.Go(e.scanFile)
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // writing prepares the connection for writes.

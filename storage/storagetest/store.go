@@ -151,6 +151,14 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"SavedSearches are listed by name in their latest version", searchesInOrder},
 		{"PutSearch enforces MaxSearches", manySearches},
 
+		{"Views are listed by name in their latest version", viewsByName},
+		{"SetFilled ignores views changed since", filledViews},
+		{"ChangeMembers numbers new members and deletes those of items", storedMembers},
+		{"ChangeMembers under an outdated fence changes nothing", membersUnderOldFence},
+		{"ListMembers pages by time", listedMembers},
+		{"RemoveMembers deletes old members of a view", removedMembers},
+		{"members are found by story and original", relatedMembers},
+
 		{"PutJob stores every field of a job", storedJob},
 		{"a cancelled job stays cancelled", cancelJob},
 		{"ListJobs returns the newest first, without results", jobsNewestFirst},
