@@ -15,12 +15,13 @@ type Members interface {
 	// MembersOfStories returns the present members of these views whose items are in one of the stories.
 	MembersOfStories(ctx context.Context, views []int64, stories ...string) ([]RelatedMember, error)
 
-	// MembersOfOriginals returns the present members of these views that are one of the items, or a duplicate of one.
+	// MembersOfOriginals returns the present members of these views that are one of these items and no duplicate, or
+	// a duplicate of one.
 	MembersOfOriginals(ctx context.Context, views []int64, originals ...string) ([]RelatedMember, error)
 
 	// ChangeMembers stores the members, replacing those of the same view and item, and deletes all members that are one
-	// of the items in gone, in one transaction. A member with Serial 0 gets the next one: it is greater than all
-	// serials before, also of deleted members. Missing items are stored all the same. It returns [ErrFenced] under an
+	// of the items in gone, in one transaction. Members with Serial 0 get the next serials in their order here, which are
+	// greater than all before, also those of deleted members. Missing items are stored all the same. It returns [ErrFenced] under an
 	// outdated fence; then nothing is changed.
 	ChangeMembers(ctx context.Context, fence Fence, members []Member, gone []string) error
 
@@ -49,6 +50,9 @@ type Member struct {
 	Published time.Time // [Item.Time]
 	Past      bool      // it was no news when it entered: nobody is notified
 	Absent    bool      // it is not in the view any more
+
+	// The story and the original of the item when it was last evaluated, where other members depend on them; else empty.
+	StoryID, OriginalID string
 }
 
 // A RelatedMember is a present member with the story or original by which it was found.

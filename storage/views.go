@@ -76,3 +76,6 @@ func (v ViewRecords) SetFilled(ctx context.Context, fence Fence, number int64, n
 		return &next, nil
 	}})
 }
+
+// ViewsChanged is the name of the note that changes whenever a view does, see [Notes].
+const ViewsChanged = "views"

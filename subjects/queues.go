@@ -35,6 +35,10 @@ var (
 		Name: "index", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,
 		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20,
 	}
+	ViewQueue = Queue[View]{
+		Name: "views", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,
+		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 50, MaxTasks: 100_000, MaxBytes: 64 << 20,
+	}
 	ObserveQueue = Queue[Observe]{
 		Name: "observe", Timeout: time.Minute, AckWait: 10 * time.Second,
 		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
@@ -51,7 +55,7 @@ var queues = []interface {
 	stream() jetstream.StreamConfig
 	timeout() time.Duration
 }{
-	CrawlQueue, ParseQueue, PageQueue, PrepareQueue, ClassifyQueue, ClusterQueue, StoreQueue, IndexQueue, ObserveQueue, DeadLetterQueue,
+	CrawlQueue, ParseQueue, PageQueue, PrepareQueue, ClassifyQueue, ClusterQueue, StoreQueue, IndexQueue, ViewQueue, ObserveQueue, DeadLetterQueue,
 }
 
 // QueueNames lists the queues that roles serve, in the order of the table.

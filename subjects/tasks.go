@@ -254,10 +254,29 @@ func (t Index) ID() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// indexSize is the maximum number of items of an index task.
+// View is the task to find the views of some items: those that are not stored leave all views.
+type View struct {
+	Index
+	Past bool `json:"past,omitempty"` // what enters a view is no news: nobody is notified
+}
+
+// indexSize is the maximum number of items of an index task, and of a view task.
 const indexSize = 1000
 
-// PublishIndex publishes index tasks for the items, in batches of at most indexSize.
+// PublishChanged publishes index and view tasks for items that were changed or deleted, in batches of at most indexSize.
+// past is that of [View].
+func PublishChanged(ctx context.Context, to Publisher, reason string, ids []string, past bool) error {
+	for chunk := range slices.Chunk(ids, indexSize) {
+		index := Index{Reason: reason, IDs: chunk}
+		if err := to.Publish(ctx, IndexQueue.Message(index), ViewQueue.Message(View{index, past})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PublishIndex publishes index tasks for items that search finds differently although nothing in them changed, in batches of
+// at most indexSize.
 func PublishIndex(ctx context.Context, to Publisher, reason string, ids []string) error {
 	for chunk := range slices.Chunk(ids, indexSize) {
 		if err := Publish(ctx, to, IndexQueue, Index{Reason: reason, IDs: chunk}); err != nil {

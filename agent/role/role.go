@@ -68,8 +68,8 @@ var All = []Role{
 		Description: "store items and the feeds' statistics, each document in one transaction",
 	},
 	{
-		Name: "index", Serves: []string{subjects.IndexQueue.Name}, Store: true, Index: true, Run: worker(index.Run),
-		Description: "index items in batches, and repair differences from the store; one active, others on standby",
+		Name: "index", Serves: []string{subjects.IndexQueue.Name, subjects.ViewQueue.Name}, Store: true, Index: true, Run: worker(index.Run),
+		Description: "index items in batches, repair differences from the store, and find the views of items; one active, others on standby",
 	},
 	{
 		Name: "api", Store: true, Index: true, Listens: true,

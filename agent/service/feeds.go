@@ -101,7 +101,7 @@ func (s *Feeds) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
 	if err != nil {
 		return wire.None{}, fmt.Errorf("feed %s: %w", in.ID, err)
 	}
-	if err := subjects.PublishIndex(ctx, s.Mesh, "feed "+in.ID+" removed "+nuid.Next(), items); err != nil {
+	if err := subjects.PublishChanged(ctx, s.Mesh, "feed "+in.ID+" removed "+nuid.Next(), items, true); err != nil {
 		return wire.None{}, err
 	}
 	return wire.None{}, publishObservations(ctx, s.Mesh, observation(in.ID, "", subjects.Removed))

@@ -56,7 +56,7 @@ func (i *Items) FetchText(ctx context.Context, in wire.ByID) (wire.ItemView, err
 	if item, err = i.Store.SetText(ctx, item.ID, made); err != nil {
 		return wire.ItemView{}, fmt.Errorf("item %s: %w", in.ID, err)
 	}
-	if err := subjects.PublishIndex(ctx, i.Mesh, "full text "+nuid.Next(), []string{item.ID}); err != nil {
+	if err := subjects.PublishChanged(ctx, i.Mesh, "full text "+nuid.Next(), []string{item.ID}, true); err != nil {
 		// The comparison of store and index adds it later.
 		i.Log.Warn("full text not queued for the index", "item_id", item.ID, "err", err)
 	}
@@ -287,7 +287,7 @@ func (c *Corrections) corrected(ctx context.Context, item storage.Item, id strin
 	if err != nil {
 		return wire.ItemView{}, fmt.Errorf("item %s: %w", id, err)
 	}
-	if err := subjects.PublishIndex(ctx, c.Mesh, "corrected "+nuid.Next(), []string{id}); err != nil {
+	if err := subjects.PublishChanged(ctx, c.Mesh, "corrected "+nuid.Next(), []string{id}, false); err != nil {
 		return wire.ItemView{}, err
 	}
 	return c.viewOf(ctx, item), nil

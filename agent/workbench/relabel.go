@@ -41,7 +41,7 @@ func (r *Runner) relabel(ctx context.Context, job *storage.Job, b jobSpec) error
 			if again {
 				changed, again = idsOf(labels), false
 			}
-			if err := subjects.PublishIndex(ctx, r.Out, "relabelled by "+job.ID, changed); err != nil {
+			if err := subjects.PublishChanged(ctx, r.Out, "relabelled by "+job.ID, changed, true); err != nil {
 				return err
 			}
 			b.Place = to.String()
@@ -109,7 +109,7 @@ func (r *Runner) undo(ctx context.Context, job *storage.Job, b jobSpec) error {
 				return fmt.Errorf("undo job %s: %w", b.Of, err)
 			}
 			ended = len(restored) == 0
-			if err := subjects.PublishIndex(ctx, r.Out, "restored by "+job.ID, restored); err != nil {
+			if err := subjects.PublishChanged(ctx, r.Out, "restored by "+job.ID, restored, true); err != nil {
 				return err
 			}
 			job.Done, job.Changed = job.Done+len(restored), job.Changed+len(restored)

@@ -48,6 +48,9 @@ func (l *List) Add(id, plain, language string) (Repeat, bool) {
 	return Repeat{}, false
 }
 
+// Len returns the number of texts.
+func (l *List) Len() int { return len(l.texts) }
+
 // agreement returns how much two texts agree.
 func (t entry) agreement(other entry) Repeat {
 	if min(t.words, other.words) < minLong {

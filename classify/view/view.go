@@ -31,7 +31,7 @@ type View struct {
 	Readers Readers  `json:"readers,omitempty"`
 	From    []Source `json:"from,omitempty"` // empty: all items
 	Join    *Join    `json:"join,omitempty"`
-	Where   string   `json:"where,omitempty"`  // in the search language; empty: all. Spam, muted items and duplicates only if it selects them
+	Where   string   `json:"where,omitempty"`  // in the search language; empty: all. Spam, muted items and duplicates only if it selects them; duplicates with Once too
 	Once    Once     `json:"once,omitempty"`   // only the first item of each
 	Unique  int      `json:"unique,omitempty"` // percentage of common shingles from which an item repeats a member, 1 to 100; 0: off
 	Window  Duration `json:"window,omitempty"` // after their publication, items leave; 0: never

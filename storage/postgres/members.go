@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	memberColumns  = `m.view, m.item_id, m.serial, m.entered, m.published, m.past, m.absent`
+	memberColumns  = `m.view, m.item_id, m.serial, m.entered, m.published, m.past, m.absent, m.story_id, m.original_id`
 	relatedColumns = `m.view, m.item_id, m.serial, m.published`
 	ofViews        = ` AND NOT m.absent AND m.view = ANY($2)`
 
 	membersOfItems     = `SELECT ` + memberColumns + ` FROM view_members m WHERE m.item_id = ANY($1)`
 	membersOfStories   = `SELECT i.story_id, ` + relatedColumns + ` FROM items i JOIN view_members m ON m.item_id = i.id WHERE i.story_id = ANY($1) AND i.story_id <> ''` + ofViews
 	membersOfOriginals = `
-		SELECT m.item_id, ` + relatedColumns + ` FROM view_members m WHERE m.item_id = ANY($1)` + ofViews + `
+		SELECT i.id, ` + relatedColumns + ` FROM items i JOIN view_members m ON m.item_id = i.id
+		WHERE i.id = ANY($1) AND i.duplicate_of = ''` + ofViews + `
 		UNION ALL
 		SELECT i.duplicate_of, ` + relatedColumns + ` FROM items i JOIN view_members m ON m.item_id = i.id
 		WHERE i.duplicate_of = ANY($1) AND i.duplicate_of <> ''` + ofViews
 )
 
 func scanMember(row pgx.CollectableRow) (m storage.Member, err error) {
-	err = row.Scan(&m.View, &m.ItemID, &m.Serial, nullTime{&m.Entered}, nullTime{&m.Published}, &m.Past, &m.Absent)
+	err = row.Scan(&m.View, &m.ItemID, &m.Serial, nullTime{&m.Entered}, nullTime{&m.Published}, &m.Past, &m.Absent, &m.StoryID, &m.OriginalID)
 	return m, err
 }
 
@@ -53,25 +54,25 @@ func (s memberStore) MembersOfOriginals(ctx context.Context, views []int64, orig
 const (
 	nextSerials = `INSERT INTO view_serial AS v (id, last) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET last = v.last + $1 RETURNING last`
 	putMembers  = `
-		INSERT INTO view_members (view, item_id, serial, entered, published, past, absent)
-		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::boolean[])
+		INSERT INTO view_members (view, item_id, serial, entered, published, past, absent, story_id, original_id)
+		SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::boolean[], $8::text[], $9::text[])
 		ON CONFLICT (item_id, view) DO UPDATE SET serial = excluded.serial, entered = excluded.entered, published = excluded.published,
-			past = excluded.past, absent = excluded.absent`
+			past = excluded.past, absent = excluded.absent, story_id = excluded.story_id, original_id = excluded.original_id`
 	deleteMembersOfItems = `DELETE FROM view_members WHERE item_id = ANY($1)`
 )
 
 // ChangeMembers implements [storage.Members].
 func (s memberStore) ChangeMembers(ctx context.Context, fence storage.Fence, members []storage.Member, gone []string) error {
-	members = lastOfEach(members)
 	return s.transaction(ctx, "change members", func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockFenceShared(ctx, tx, fence); err != nil {
 			return err
 		}
-		if err := numberMembers(ctx, tx, members); err != nil {
+		numbered, err := numberMembers(ctx, tx, members)
+		if err != nil {
 			return err
 		}
 		statements := &pgx.Batch{}
-		statements.Queue(putMembers, memberValues(members)...)
+		statements.Queue(putMembers, memberValues(lastOfEach(numbered))...)
 		statements.Queue(deleteMembersOfItems, cleanTexts(gone))
 		return tx.SendBatch(ctx, statements).Close()
 	})
@@ -89,8 +90,9 @@ func lastOfEach(members []storage.Member) []storage.Member {
 	return slices.CompactFunc(sorted, func(a, b storage.Member) bool { return compare(a, b) == 0 })
 }
 
-// numberMembers sets the serials of new members.
-func numberMembers(ctx context.Context, tx pgx.Tx, members []storage.Member) error {
+// numberMembers returns the members with serials for new ones.
+func numberMembers(ctx context.Context, tx pgx.Tx, members []storage.Member) ([]storage.Member, error) {
+	members = slices.Clone(members)
 	var isNew []*storage.Member
 	for i := range members {
 		if members[i].Serial == 0 {
@@ -98,13 +100,13 @@ func numberMembers(ctx context.Context, tx pgx.Tx, members []storage.Member) err
 		}
 	}
 	if len(isNew) == 0 {
-		return nil
+		return members, nil
 	}
 	last, err := one(ctx, tx, pgx.RowTo[int64], nextSerials, len(isNew))
 	for i, m := range isNew {
 		m.Serial = last - int64(len(isNew)-1-i)
 	}
-	return err
+	return members, err
 }
 
 func memberValues(members []storage.Member) []any {
@@ -112,7 +114,8 @@ func memberValues(members []storage.Member) []any {
 		column(members, func(m storage.Member) int64 { return m.View }), column(members, func(m storage.Member) string { return cleanText(m.ItemID) }),
 		column(members, func(m storage.Member) int64 { return m.Serial }), column(members, func(m storage.Member) time.Time { return micro(m.Entered) }),
 		column(members, func(m storage.Member) time.Time { return micro(m.Published) }), column(members, func(m storage.Member) bool { return m.Past }),
-		column(members, func(m storage.Member) bool { return m.Absent }),
+		column(members, func(m storage.Member) bool { return m.Absent }), column(members, func(m storage.Member) string { return cleanText(m.StoryID) }),
+		column(members, func(m storage.Member) string { return cleanText(m.OriginalID) }),
 	}
 }
 

@@ -25,7 +25,7 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	exec(t, url, `INSERT INTO corrections SELECT changed, id, '' FROM items`)
 	exec(t, url, `INSERT INTO untold (due, story_id) SELECT now(), story_id FROM items`)
 	exec(t, url, `INSERT INTO kept_labels SELECT 'job ' || n % 3, id, '{}' FROM items, generate_series(1, 3) n`)
-	exec(t, url, `INSERT INTO view_members SELECT id, v, 1, now(), published, false, false FROM items, generate_series(1, 10) v`)
+	exec(t, url, `INSERT INTO view_members SELECT id, v, 1, now(), published, false, false, '', '' FROM items, generate_series(1, 10) v`)
 	first := benchItem(feedID, 0)
 	ids := make([]string, 20)
 	for n := range ids {

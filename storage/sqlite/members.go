@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	memberColumns  = `m.view, m.item_id, m.serial, m.entered, m.published, m.past, m.absent`
+	memberColumns  = `m.view, m.item_id, m.serial, m.entered, m.published, m.past, m.absent, m.story_id, m.original_id`
 	relatedColumns = `m.view, m.item_id, m.serial, m.published FROM json_each(?1) j`
 	ofViews        = ` AND NOT m.absent AND m.view IN (SELECT value FROM json_each(?2))`
 
 	membersOfItems     = `SELECT ` + memberColumns + ` FROM json_each(?) j CROSS JOIN view_members m ON m.item_id = j.value`
 	membersOfStories   = `SELECT i.story_id, ` + relatedColumns + ` CROSS JOIN items i ON i.story_id = j.value CROSS JOIN view_members m ON m.item_id = i.id WHERE i.story_id <> ''` + ofViews
 	membersOfOriginals = `
-		SELECT j.value, ` + relatedColumns + ` CROSS JOIN view_members m ON m.item_id = j.value WHERE true` + ofViews + `
+		SELECT i.id, ` + relatedColumns + ` CROSS JOIN items i ON i.id = j.value AND i.duplicate_of = '' CROSS JOIN view_members m ON m.item_id = i.id WHERE true` + ofViews + `
 		UNION ALL
 		SELECT i.duplicate_of, ` + relatedColumns + ` CROSS JOIN items i ON i.duplicate_of = j.value AND i.duplicate_of <> '' CROSS JOIN view_members m ON m.item_id = i.id WHERE true` + ofViews
 )
 
 func scanMember(row scanner) (m storage.Member, err error) {
-	err = row.Scan(&m.View, &m.ItemID, &m.Serial, nullTime{&m.Entered}, nullTime{&m.Published}, &m.Past, &m.Absent)
+	err = row.Scan(&m.View, &m.ItemID, &m.Serial, nullTime{&m.Entered}, nullTime{&m.Published}, &m.Past, &m.Absent, &m.StoryID, &m.OriginalID)
 	return m, err
 }
 
@@ -49,9 +49,9 @@ func (s memberStore) MembersOfOriginals(ctx context.Context, views []int64, orig
 const (
 	nextSerial = `INSERT INTO view_serial (id, last) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET last = last + 1 RETURNING last`
 	putMember  = `
-		INSERT INTO view_members (view, item_id, serial, entered, published, past, absent) VALUES (?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO view_members (view, item_id, serial, entered, published, past, absent, story_id, original_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (item_id, view) DO UPDATE SET serial = excluded.serial, entered = excluded.entered, published = excluded.published,
-			past = excluded.past, absent = excluded.absent`
+			past = excluded.past, absent = excluded.absent, story_id = excluded.story_id, original_id = excluded.original_id`
 	deleteMembersOfItems = `DELETE FROM view_members WHERE item_id IN (SELECT value FROM json_each(?))`
 )
 
@@ -67,7 +67,7 @@ func (s memberStore) ChangeMembers(ctx context.Context, fence storage.Fence, mem
 					return err
 				}
 			}
-			if _, err := w.exec(ctx, putMember, m.View, m.ItemID, m.Serial, micros(m.Entered), micros(m.Published), m.Past, m.Absent); err != nil {
+			if _, err := w.exec(ctx, putMember, m.View, m.ItemID, m.Serial, micros(m.Entered), micros(m.Published), m.Past, m.Absent, m.StoryID, m.OriginalID); err != nil {
 				return err
 			}
 		}

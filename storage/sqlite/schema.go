@@ -223,13 +223,15 @@ const addedTables = `
 
 	-- Items of views. Rows of absent members remain until their item is deleted.
 	CREATE TABLE IF NOT EXISTS view_members (
-		item_id   TEXT NOT NULL,
-		view      INTEGER NOT NULL,
-		serial    INTEGER NOT NULL,
-		entered   INTEGER NOT NULL,
-		published INTEGER NOT NULL,
-		past      INTEGER NOT NULL,
-		absent    INTEGER NOT NULL,
+		item_id     TEXT NOT NULL,
+		view        INTEGER NOT NULL,
+		serial      INTEGER NOT NULL,
+		entered     INTEGER NOT NULL,
+		published   INTEGER NOT NULL,
+		past        INTEGER NOT NULL,
+		absent      INTEGER NOT NULL,
+		story_id    TEXT NOT NULL,    -- empty unless other members depend on it, as original_id
+		original_id TEXT NOT NULL,
 		PRIMARY KEY (item_id, view)
 	) STRICT, WITHOUT ROWID;
 

@@ -113,16 +113,18 @@ func membersOf(c storeTest, ids ...string) []storage.Member {
 	if err != nil {
 		c.Fatal(err)
 	}
-	slices.SortFunc(members, func(a, b storage.Member) int { return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.ItemID, b.ItemID)) })
+	slices.SortFunc(members, func(a, b storage.Member) int {
+		return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.ItemID, b.ItemID))
+	})
 	return members
 }
 
 func storedMembers(c storeTest) {
 	past := aMember(2, "x", 1)
-	past.Past = true
-	changeMembers(c, nil, aMember(1, "x", 1), aMember(1, "y", 2), past)
+	past.Past, past.StoryID, past.OriginalID = true, "story", "original"
+	changeMembers(c, nil, aMember(1, "x", 1), aMember(1, "a", 2), past)
 	got := membersOf(c, "x", "z")
-	if len(got) != 2 || got[0].Serial == 0 || got[0].Serial == got[1].Serial {
+	if len(got) != 2 || got[0].Serial == 0 || got[0].Serial >= got[1].Serial {
 		c.Fatalf("got %+v", got)
 	}
 	first := got[0].Serial
@@ -134,10 +136,10 @@ func storedMembers(c storeTest) {
 	changeMembers(c, nil, absent)
 	c.wantEqual("the absent member", membersOf(c, "x")[0], absent)
 
-	last := membersOf(c, "x", "y")
+	last := membersOf(c, "x", "a")
 	highest := slices.MaxFunc(last, func(a, b storage.Member) int { return cmp.Compare(a.Serial, b.Serial) }).Serial
-	changeMembers(c, []string{"x", "y"})
-	if left := membersOf(c, "x", "y"); len(left) != 0 {
+	changeMembers(c, []string{"x", "a"})
+	if left := membersOf(c, "x", "a"); len(left) != 0 {
 		c.Errorf("members of deleted items are left: %+v", left)
 	}
 	changeMembers(c, nil, aMember(1, "x", 1))
@@ -236,7 +238,8 @@ func relatedMembers(c storeTest) {
 	for i := range items {
 		items[i].StoryID, items[i].DuplicateOf = []string{"one", "two", ""}[i/2], ""
 	}
-	items[1].DuplicateOf, items[3].DuplicateOf = items[0].ID, items[0].ID
+	items[1].DuplicateOf, items[3].DuplicateOf = items[0].ID, items[0].ID // item 1 is no original of item 4
+	items[4].DuplicateOf = items[1].ID
 	c.put(items...)
 	var members []storage.Member
 	for i, item := range items {
@@ -256,7 +259,9 @@ func relatedMembers(c storeTest) {
 			}
 			got[i].Serial = 0
 		}
-		byID := func(a, b storage.RelatedMember) int { return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.ItemID, b.ItemID)) }
+		byID := func(a, b storage.RelatedMember) int {
+			return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.ItemID, b.ItemID))
+		}
 		slices.SortFunc(got, byID)
 		slices.SortFunc(want, byID)
 		c.wantEqual(what, got, want)
@@ -269,4 +274,6 @@ func relatedMembers(c storeTest) {
 	original := items[0].ID
 	got, err = c.MembersOfOriginals(c.Context(), []int64{1, 2}, original, "")
 	want("members of originals", got, err, of(original, 1, 0), of(original, 1, 1), of(original, 1, 3), of(original, 2, 1))
+	got, err = c.MembersOfOriginals(c.Context(), []int64{1}, items[1].ID)
+	want("members of an original that is a duplicate itself", got, err, of(items[1].ID, 1, 4))
 }

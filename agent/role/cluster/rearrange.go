@@ -38,5 +38,5 @@ func (c *clusterer) rearrange(ctx context.Context) error {
 	}
 	// The number makes the task's ID unique: the same items may be moved again soon.
 	c.rearranged++
-	return subjects.PublishIndex(ctx, c.out, fmt.Sprintf("moved %s %d.%d", c.partition, c.fence.Number, c.rearranged), changed)
+	return subjects.PublishChanged(ctx, c.out, fmt.Sprintf("moved %s %d.%d", c.partition, c.fence.Number, c.rearranged), changed, false)
 }

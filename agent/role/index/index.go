@@ -1,4 +1,4 @@
-// Package index is the role that keeps the search index equal to the store.
+// Package index is the role that keeps the search index, and the members of views, equal to the store.
 package index
 
 import (
@@ -13,14 +13,15 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/metric"
+	"feedmesh/agent/role/index/members"
 	"feedmesh/agent/role/work"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
-// Run updates the search index, and repairs its differences from the store, while this process is the active
-// one in the mesh, until ctx ends. One process is active, so that a search engine gets single, large batches and
+// Run updates the search index, repairs its differences from the store, and finds the views of items, while this process is
+// the active one in the mesh, until ctx ends. One process is active, so that a search engine gets single, large batches and
 // not many small ones that wait for each other.
 func Run(ctx context.Context, env *work.Env) error {
 	x, r := newIndexer(env, env.Mesh), newReconciler(env)
@@ -31,6 +32,7 @@ func Run(ctx context.Context, env *work.Env) error {
 		})
 	})
 	group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
+	group.Go(func() error { return members.Run(ctx, env) })
 	return group.Wait()
 }
 

@@ -257,7 +257,7 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 		return err
 	}
 	id := storage.FeedID(m.URL)
-	if err := subjects.PublishIndex(ctx, s.mesh, "moved "+m.FeedID, concerned); err != nil {
+	if err := subjects.PublishChanged(ctx, s.mesh, "moved "+m.FeedID, concerned, true); err != nil {
 		return err
 	}
 	feed, err := s.store.Feed(ctx, id)

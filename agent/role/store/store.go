@@ -36,7 +36,7 @@ func NewActor(env *work.Env, out subjects.Publisher) mesh.Actor[subjects.Store] 
 
 func newStorer(env *work.Env, out subjects.Publisher) *storer {
 	return &storer{
-		items: env.Store, out: out,
+		items: env.Store, views: &viewCache{of: storage.Views(env.Store)}, out: out,
 		stored:    metric.Counter(env.Metrics, "feedmesh_items_stored_total", "New items stored."),
 		fencedOff: metric.Counter(env.Metrics, "feedmesh_fenced_off_total", "Writes rejected because a newer writer had taken over."),
 	}
@@ -47,6 +47,7 @@ const storeWorkers = 2
 
 type storer struct {
 	items             storage.Items
+	views             *viewCache
 	out               subjects.Publisher
 	stored, fencedOff prometheus.Counter
 
@@ -116,9 +117,12 @@ func (k *storer) Receive(ctx context.Context, task subjects.Store) error {
 	for i, item := range task.Items {
 		ids[i] = item.ID
 	}
-	if err := subjects.Publish(ctx, k.out, subjects.IndexQueue, subjects.Index{
-		Reason: "stored " + task.Document.ID(), IDs: ids, Fetched: task.Fetched,
-	}); err != nil {
+	index := subjects.Index{Reason: "stored " + task.Document.ID(), IDs: ids, Fetched: task.Fetched}
+	messages := []subjects.Message{subjects.IndexQueue.Message(index)}
+	if k.views.any(ctx) {
+		messages = append(messages, subjects.ViewQueue.Message(subjects.View{Index: index}))
+	}
+	if err := k.out.Publish(ctx, messages...); err != nil {
 		return err
 	}
 	return work.PublishObservation(ctx, k.out, "store", subjects.Observation{
@@ -133,4 +137,32 @@ func (k *storer) requeueCluster(ctx context.Context, task subjects.Store) error 
 	return subjects.Publish(ctx, k.out, subjects.ClusterQueue, subjects.Cluster{
 		Document: task.Document, RejectedFence: task.Fence.Number, Partition: task.Items[0].Partition, Items: task.Items,
 	})
+}
+
+// viewCacheMaxAge is the maximum age of a [viewCache]. Items that were stored before the first view was noticed are found when
+// the members of the view are filled in.
+const viewCacheMaxAge = time.Second
+
+// A viewCache caches whether there is a view. Without one, no view tasks are written to disk.
+type viewCache struct {
+	of storage.ViewRecords
+
+	mu     sync.Mutex
+	exists bool
+	read   time.Time
+}
+
+// any reports whether there is a view, or may be.
+func (c *viewCache) any(ctx context.Context) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.read.IsZero() && time.Since(c.read) < viewCacheMaxAge {
+		return c.exists
+	}
+	exists, err := c.of.Any(ctx)
+	if err != nil {
+		return true
+	}
+	c.exists, c.read = exists, time.Now()
+	return exists
 }

@@ -67,6 +67,32 @@ func TestStore_PublishesIndexTaskAndObservation(t *testing.T) {
 	}
 }
 
+func TestStore_PublishesViewTaskIfThereAreViews(t *testing.T) {
+	store := worktest.StoreWith(t, worktest.Blog)
+	k, out := storerOf(store)
+	receive := func() []subjects.View {
+		t.Helper()
+		out.Messages = nil
+		if err := k.Receive(t.Context(), storeTask("a b")); err != nil {
+			t.Fatal(err)
+		}
+		return worktest.Sent(t, out, subjects.ViewQueue)
+	}
+	if tasks := receive(); len(tasks) != 0 {
+		t.Errorf("got %v without views", tasks)
+	}
+	err := storage.Views(store).Change(t.Context(), "a", func(*storage.View) (*storage.View, error) {
+		return &storage.View{Name: "a", Definition: "view a = from all", Changed: worktest.Noon}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.views.read = time.Time{} // as after a second
+	if tasks := receive(); len(tasks) != 1 || len(tasks[0].IDs) != 2 || tasks[0].Past {
+		t.Errorf("got %+v with a view", tasks)
+	}
+}
+
 func TestStore_RepeatedItemsAreIndexedAgain(t *testing.T) {
 	k, out := storerOf(worktest.StoreWith(t, worktest.Blog))
 	ids := map[string]bool{}
@@ -119,9 +145,9 @@ func TestStore_SmallBatchesAreSpaced(t *testing.T) {
 	for i := range full {
 		full[i] = storeTask("a")
 	}
-	store := worktest.StoreWith(t, worktest.Blog)
+	k, _ := storerOf(worktest.StoreWith(t, worktest.Blog))
+	k.views.any(t.Context()) // reads outside of the bubble, in which connections of the pool cannot be used
 	synctest.Test(t, func(t *testing.T) {
-		k, _ := storerOf(store)
 		for n, test := range []struct {
 			after time.Duration // since the batch before
 			batch []subjects.Store

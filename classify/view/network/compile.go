@@ -88,7 +88,7 @@ func (c *compiler) view(v view.View) (sources []int32, err error) {
 		}
 		from = c.operator(or, nodes)
 	}
-	own.node = c.operator(and, []int32{from, c.condition(condition, timesOf(later)), c.visible(condition)})
+	own.node = c.operator(and, []int32{from, c.condition(condition, timesOf(later)), c.visible(condition, v.Once)})
 	c.views = append(c.views, own)
 	return sources, nil
 }
@@ -99,11 +99,13 @@ var fieldOf = map[view.Kind]query.Field{view.Feed: query.Feed, view.Tag: feedTag
 // excluded are the flags of items that are left out unless a condition selects the flag.
 var excluded = []string{"spam", "muted", "duplicate"}
 
-// visible returns the node of items without excluded flags.
-func (c *compiler) visible(condition query.Node) int32 {
+// visible returns the node of items without excluded flags. A view with one item of several may have a duplicate of an item
+// that is not in the view.
+func (c *compiler) visible(condition query.Node, once view.Once) int32 {
 	var operands []int32
 	for _, flag := range excluded {
-		if !query.SelectsValue(condition, query.Flag, flag) {
+		isAdmitted := flag == "duplicate" && once != view.PerItem
+		if !isAdmitted && !query.SelectsValue(condition, query.Flag, flag) {
 			operands = append(operands, ^c.value(query.Flag, flag))
 		}
 	}

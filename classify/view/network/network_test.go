@@ -68,6 +68,7 @@ func TestNetwork_OperatorsOfRoSeS(t *testing.T) {
 		"tagged = from tag:news where cat:databases OR topic:SQL",
 		"recent = from all where age:<2d",
 		"stories = from view:filter once story",
+		"firsts = from feed:f1 where go once duplicate",
 		"of-stories = from view:stories where release",
 		"either = from view:stories, feed:f1",
 		"joined = from feed:f2 join view:filter within 3d where go",
@@ -82,14 +83,14 @@ func TestNetwork_OperatorsOfRoSeS(t *testing.T) {
 		want string
 	}{
 		"release of f1": {&query.Document{Title: "A new release", Text: "of Go", Feed: "f1"}, nil,
-			"all either filter filter-of-union of-stories<stories phrase recent stories typed union union-of-views"},
+			"all either filter filter-of-union firsts of-stories<stories phrase recent stories typed union union-of-views"},
 		"release of f2": {&query.Document{Title: "Release of Go", Feed: "f2"}, nil, "all filter-of-union joined recent typed union"},
 		"other of f3":   {&query.Document{Title: "Weather", Feed: "f3", URL: "https://www.blog.example.org/1"}, nil, "all hosts recent union-of-views"},
 		"rust":          {&query.Document{Title: "Rust", Text: "release new", URL: "https://example.org/1"}, nil, "all recent typed"},
 		"topic":         {&query.Document{Title: "Query plans", Topics: []string{"sql"}}, []string{"news"}, "all recent tagged"},
 		"other tag":     {&query.Document{Title: "Query plans", Topics: []string{"sql"}}, []string{"News"}, "all recent"},
 		"spam":          {&query.Document{Title: "Buy Go", Feed: "f1", Flags: []string{"spam"}}, nil, "spam"},
-		"duplicate":     {&query.Document{Title: "A new release of Go", Feed: "f1", Flags: []string{"duplicate"}}, nil, ""},
+		"duplicate":     {&query.Document{Title: "A new release of Go", Feed: "f1", Flags: []string{"duplicate"}}, nil, "firsts"},
 	} {
 		c.doc.Published = noon.Add(-time.Hour)
 		d := &network.Document{Document: c.doc, FeedTags: c.tags, Now: noon}
@@ -156,7 +157,8 @@ func oneByOne(t *testing.T, views []view.View, d *network.Document) string {
 		}
 		isVisible := true
 		for _, flag := range []string{"spam", "muted", "duplicate"} {
-			isVisible = isVisible && (!slices.Contains(d.Flags, flag) || query.SelectsValue(where, query.Flag, flag))
+			isAdmitted := flag == "duplicate" && v.Once != view.PerItem
+			isVisible = isVisible && (isAdmitted || !slices.Contains(d.Flags, flag) || query.SelectsValue(where, query.Flag, flag))
 		}
 		isDirect, via := len(v.From) == 0, []string(nil)
 		for _, s := range v.From {

@@ -9,13 +9,15 @@ CREATE TABLE views (
 
 -- Items of views. Rows of absent members remain until their item is deleted.
 CREATE TABLE view_members (
-	item_id   text COLLATE "C" NOT NULL,
-	view      bigint NOT NULL,
-	serial    bigint NOT NULL,
-	entered   timestamptz NOT NULL,
-	published timestamptz NOT NULL,
-	past      boolean NOT NULL,
-	absent    boolean NOT NULL,
+	item_id     text COLLATE "C" NOT NULL,
+	view        bigint NOT NULL,
+	serial      bigint NOT NULL,
+	entered     timestamptz NOT NULL,
+	published   timestamptz NOT NULL,
+	past        boolean NOT NULL,
+	absent      boolean NOT NULL,
+	story_id    text COLLATE "C" NOT NULL, -- empty unless other members depend on it, as original_id
+	original_id text COLLATE "C" NOT NULL,
 	PRIMARY KEY (item_id, view)
 );
 

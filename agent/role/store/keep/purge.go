@@ -189,7 +189,7 @@ func (p *purger) step(ctx context.Context, items []storage.ExpiredItem) (int, er
 		p.batch = min(p.batch*2, maxBatch)
 	}
 	slices.Sort(purged)
-	if err := subjects.PublishIndex(ctx, p.out, "purged", purged); err != nil {
+	if err := subjects.PublishChanged(ctx, p.out, "purged", purged, true); err != nil {
 		return len(purged), err
 	}
 	if !p.pause(ctx, took) {

@@ -1,0 +1,212 @@
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"feedmesh/classify/query"
+	"feedmesh/classify/view"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+const (
+	// maxFilled is the number of items of the past that a new view is filled in with: the newest.
+	maxFilled = 10_000
+
+	// The index is not searched before it has what was stored that long ago; newer items are read from the store.
+	maxIndexDelay = 5 * time.Minute
+	recentItems   = 10 * time.Minute
+
+	fillRetry = 30 * time.Second // after an error
+	fillPage  = 500              // items of a page of members or of recent items
+
+	maxQueryFeeds = 1000 // feeds of a query; for more, items of all feeds are read
+)
+
+var errIndexBehind = errors.New("the search index is behind: the views are filled in when it has caught up")
+
+// fillAll fills in the views that need it, in the order in which they read each other.
+func (e *evaluator) fillAll(ctx context.Context) (err error) {
+	for i := range e.views.views {
+		v := &e.views.views[i]
+		if ctx.Err() != nil || v.stored.IsFilled() {
+			continue
+		}
+		if failed := e.fill(ctx, v); failed != nil {
+			err = errors.Join(err, fmt.Errorf("fill in view %s: %w", v.Name, failed))
+		}
+	}
+	return err
+}
+
+// fill evaluates the items of the past that a view may have, and its members of an earlier definition.
+func (e *evaluator) fill(ctx context.Context, v *definition) error {
+	if err := e.checkIndex(ctx); err != nil {
+		return err
+	}
+	began := time.Now()
+	found, err := e.search(ctx, v)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(found) // the oldest first, as they would have entered
+	for chunk := range slices.Chunk(found, chunkItems) {
+		if err := e.evaluate(ctx, chunk, true); err != nil {
+			return err
+		}
+	}
+	evaluate := func(ids []string) error { return e.evaluate(ctx, ids, true) }
+	if err := e.recent(ctx, evaluate); err != nil {
+		return err
+	}
+	reread := []*definition{v}
+	if v.Join != nil {
+		reread = append(reread, &e.views.views[e.views.names[v.Join.View]]) // records the stories of its members
+	}
+	for _, of := range reread {
+		if err := e.membersOf(ctx, of, evaluate); err != nil {
+			return err
+		}
+	}
+	if err := storage.Views(e.store).SetFilled(ctx, e.fence, v.stored.Number, v.Name, v.stored.Changed); err != nil {
+		return err
+	}
+	v.stored.Filled = v.stored.Changed
+	e.log.Debug("view filled in", "view", v.Name, "items", len(found), "delay", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// checkIndex returns an error if the index lacks items that were stored longer than maxIndexDelay ago.
+func (e *evaluator) checkIndex(ctx context.Context) error {
+	depths, err := e.depths(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range depths {
+		if d.Queue == subjects.IndexQueue.Name && d.Oldest > maxIndexDelay.Seconds() {
+			return errIndexBehind
+		}
+	}
+	return nil
+}
+
+// search returns the IDs of items that the view may have, the newest first, among them all that it has.
+func (e *evaluator) search(ctx context.Context, v *definition) (ids []string, err error) {
+	now := e.clock.Now()
+	where, err := e.superset(ctx, v, now)
+	if err != nil {
+		return nil, err
+	}
+	q := storage.Query{Where: where, Newest: true, Muted: true, Duplicates: true, Limit: storage.MaxLimit}
+	for len(ids) < maxFilled {
+		results, err := e.index.Search(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, hit := range results.Hits {
+			ids = append(ids, hit.ID)
+		}
+		if q.Cursor = results.Next; q.Cursor == "" {
+			break
+		}
+	}
+	return ids, nil
+}
+
+// superset returns a condition that all items of a view meet that are found without it: of what other items decide, and of
+// feeds by the thousand, it has nothing.
+func (e *evaluator) superset(ctx context.Context, v *definition, now time.Time) (query.Node, error) {
+	condition, err := v.Condition(now)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := e.sources(ctx, v, now)
+	if err != nil {
+		return nil, err
+	}
+	all := []query.Node{condition, sources}
+	if v.Window > 0 {
+		all = append(all, query.TimeRange{From: now.Add(-time.Duration(v.Window))})
+	}
+	return query.All(nil, all...), nil
+}
+
+// sources returns the condition on the sources of a view, nil for none.
+func (e *evaluator) sources(ctx context.Context, v *definition, now time.Time) (query.Node, error) {
+	var any query.Or
+	for _, s := range v.From {
+		switch s.Kind {
+		case view.Feed:
+			any = append(any, query.FieldEquals{Field: query.Feed, Value: s.Value})
+		case view.Host:
+			any = append(any, query.FieldEquals{Field: query.Host, Value: s.Value})
+		case view.Tag:
+			feeds, err := e.store.FindFeeds(ctx, storage.FeedQuery{Tag: s.Value, Limit: maxQueryFeeds})
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range feeds {
+				any = append(any, query.FieldEquals{Field: query.Feed, Value: f.ID})
+			}
+		case view.Other:
+			other, err := e.superset(ctx, &e.views.views[e.views.names[s.Value]], now)
+			if err != nil || other == nil {
+				return nil, err
+			}
+			any = append(any, other)
+		}
+		if len(any) >= maxQueryFeeds {
+			return nil, nil
+		}
+	}
+	switch {
+	case len(v.From) == 0:
+		return nil, nil
+	case len(any) == 0:
+		return query.ItemSet{Of: query.FieldEquals{Field: query.Feed}}, nil // tags without feeds
+	case len(any) == 1:
+		return any[0], nil
+	}
+	return any, nil
+}
+
+// recent calls each with pages of the items that were stored so lately that the index may lack them.
+func (e *evaluator) recent(ctx context.Context, each func(ids []string) error) error {
+	now := e.clock.Now()
+	for after := (storage.Sighting{}); ; {
+		page, err := e.store.Sightings(ctx, now.Add(-recentItems), now.Add(recentItems), after, fillPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		ids := make([]string, len(page))
+		for i, s := range page {
+			ids[i] = s.ItemID
+		}
+		if err := each(ids); err != nil {
+			return err
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// membersOf calls each with pages of the present members of a view.
+func (e *evaluator) membersOf(ctx context.Context, v *definition, each func(ids []string) error) error {
+	for after := (storage.Member{}); ; {
+		page, err := e.store.ListMembers(ctx, storage.MemberQuery{View: v.stored.Number}, after, fillPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		ids := make([]string, len(page))
+		for i, m := range page {
+			ids[i] = m.ItemID
+		}
+		if err := each(ids); err != nil {
+			return err
+		}
+		after = page[len(page)-1]
+	}
+}

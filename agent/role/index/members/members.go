@@ -1,0 +1,198 @@
+// Package members decides which items are members of which views. One process in the mesh evaluates every new or changed
+// item once, against all views ([network.Network]), and stores its members in one transaction. Views that are new or were
+// changed are filled in with the items that the index finds.
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/mesh"
+	"feedmesh/agent/metric"
+	"feedmesh/agent/role/work"
+	"feedmesh/classify/unique"
+	"feedmesh/classify/view/network"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+const (
+	reloadInterval = time.Second      // of looks at the note that views have changed
+	forcedReload   = 10 * time.Minute // of the views themselves, should the note be missing
+	sweepInterval  = time.Hour        // of the removal of members that left the windows of their views
+	sampleSize     = 500              // recent items by which the network estimates how often conditions hold
+)
+
+// Run keeps the members of views equal to the store while this process is the active one, until ctx ends.
+func Run(ctx context.Context, env *work.Env) error {
+	return env.Mesh.Single(ctx, "views", func(ctx context.Context) error {
+		e := newEvaluator(env)
+		if err := e.takeOver(ctx); err != nil {
+			return err
+		}
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return mesh.ServeBatch(ctx, env.Mesh, subjects.ViewQueue, "", e, 1) })
+		group.Go(func() error { return e.maintain(ctx) })
+		return group.Wait()
+	})
+}
+
+func newEvaluator(env *work.Env) *evaluator {
+	return &evaluator{
+		store: env.Store, index: env.Index, depths: env.Mesh.Depths, clock: env.Clock, log: env.Log,
+		entered: metric.Counter(env.Metrics, "feedmesh_view_members_total", "Items that entered a view, once for each view."),
+		lag:     metric.Seconds(env.Metrics, "feedmesh_view_lag_seconds", "Time from an item's fetch to its views."),
+	}
+}
+
+// An evaluator finds the views of items. Its tasks, and the filling of views, take turns.
+type evaluator struct {
+	store   storage.Store
+	index   storage.Index
+	depths  func(context.Context) ([]subjects.Depth, error)
+	clock   work.Clock
+	log     *slog.Logger
+	entered prometheus.Counter
+	lag     prometheus.Histogram
+	fence   storage.Fence
+
+	mu      sync.Mutex
+	views   *compiled
+	sample  []*network.Document    // of recent items, at most sampleSize
+	next    int                    // position in sample of the next item
+	uniques map[int64]*unique.List // texts of recent members, of views with Unique
+
+	note      string    // the note that was last read
+	changed   time.Time // when the views were last loaded
+	swept     time.Time
+	fillAfter time.Time // when filling is tried again after an error
+}
+
+// takeOver fences off the predecessor and loads the views.
+func (e *evaluator) takeOver(ctx context.Context) (err error) {
+	if e.fence, err = e.store.NextFence(ctx, "views"); err != nil {
+		return fmt.Errorf("take over views: %w", err)
+	}
+	return e.reload(ctx)
+}
+
+// ReceiveAll evaluates the items of the tasks.
+func (e *evaluator) ReceiveAll(ctx context.Context, tasks []subjects.View) error {
+	for _, past := range []bool{false, true} {
+		var ids []string
+		for _, t := range tasks {
+			if t.Past == past {
+				ids = append(ids, t.IDs...)
+			}
+		}
+		if err := e.evaluate(ctx, ids, past); err != nil {
+			return err
+		}
+	}
+	now := e.clock.Now()
+	for _, t := range tasks {
+		if !t.Fetched.IsZero() {
+			e.lag.Observe(now.Sub(t.Fetched).Seconds())
+		}
+	}
+	return nil
+}
+
+// maintain reloads changed views, fills them in, and removes members that left, until ctx ends.
+func (e *evaluator) maintain(ctx context.Context) error {
+	for work.Sleep(ctx, reloadInterval) {
+		err := e.round(ctx)
+		switch {
+		case errors.Is(err, storage.ErrFenced):
+			return err
+		case err != nil && ctx.Err() == nil:
+			e.log.Warn("view maintenance failed", "err", err)
+			e.fillAfter = time.Now().Add(fillRetry)
+		}
+	}
+	return nil
+}
+
+func (e *evaluator) round(ctx context.Context) error {
+	note, err := storage.Notes(e.store).Read(ctx, storage.ViewsChanged)
+	if err != nil {
+		return err
+	}
+	if string(note) != e.note || time.Since(e.changed) > forcedReload {
+		if err := e.reload(ctx); err != nil {
+			return err
+		}
+	}
+	if time.Since(e.swept) > sweepInterval {
+		if err := e.sweep(ctx); err != nil {
+			return err
+		}
+		e.swept = time.Now()
+	}
+	if time.Now().Before(e.fillAfter) {
+		return nil
+	}
+	return e.fillAll(ctx)
+}
+
+// reload loads and compiles the views.
+func (e *evaluator) reload(ctx context.Context) error {
+	// The note is read first: a change after it is noticed at the next look.
+	note, err := storage.Notes(e.store).Read(ctx, storage.ViewsChanged)
+	if err != nil {
+		return err
+	}
+	stored, err := storage.Views(e.store).List(ctx)
+	if err != nil {
+		return fmt.Errorf("load views: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	views, err := compile(stored, e.clock.Now(), e.sample)
+	if err != nil {
+		return err
+	}
+	for name, problem := range views.problems {
+		e.log.Warn("view left out", "view", name, "err", problem)
+	}
+	e.views, e.note, e.changed = views, string(note), time.Now()
+	e.uniques = map[int64]*unique.List{}
+	e.swept = time.Time{} // views may have been removed
+	return nil
+}
+
+// sweep removes the members of removed views, and those that left the window of their view.
+func (e *evaluator) sweep(ctx context.Context) error {
+	numbers, err := e.store.ViewsWithMembers(ctx)
+	if err != nil {
+		return err
+	}
+	now := e.clock.Now()
+	for _, number := range numbers {
+		before := time.Time{}
+		if v := e.views.byNumber(number); v != nil {
+			if v.Window == 0 {
+				continue
+			}
+			before = now.Add(-time.Duration(v.Window))
+		} else if e.views.isLeftOut[number] {
+			continue
+		}
+		for removed := sweepBatch; removed == sweepBatch; {
+			if removed, err = e.store.RemoveMembers(ctx, e.fence, number, before, sweepBatch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweepBatch is the number of members deleted in one transaction.
+const sweepBatch = 1000
