@@ -257,7 +257,8 @@ func (t Index) ID() string {
 // View is the task to find the views of some items: those that are not stored leave all views.
 type View struct {
 	Index
-	Past bool `json:"past,omitempty"` // what enters a view is no news: nobody is notified
+	FeedID string `json:"feed_id,omitempty"` // all items of this feed too, such as after a change of its tags
+	Past   bool   `json:"past,omitempty"`    // what enters a view is no news: nobody is notified
 }
 
 // indexSize is the maximum number of items of an index task, and of a view task.
@@ -268,7 +269,7 @@ const indexSize = 1000
 func PublishChanged(ctx context.Context, to Publisher, reason string, ids []string, past bool) error {
 	for chunk := range slices.Chunk(ids, indexSize) {
 		index := Index{Reason: reason, IDs: chunk}
-		if err := to.Publish(ctx, IndexQueue.Message(index), ViewQueue.Message(View{index, past})); err != nil {
+		if err := to.Publish(ctx, IndexQueue.Message(index), ViewQueue.Message(View{Index: index, Past: past})); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,7 @@ type cli struct {
 	Feeds      feedsCommand      `cmd:"" help:"Add, list, show, refresh and remove feeds."`
 	Imports    importsCommand    `cmd:"" help:"List, show and cancel imports of feed lists."`
 	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
+	Views      viewsCommand      `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
 	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
 	Tokens     tokensCommand     `cmd:"" help:"List, create and remove API tokens."`
 	People     peopleCommand     `cmd:"" help:"List, add, change and remove the people who log in."`

@@ -48,6 +48,11 @@ func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, err
 	if err := s.put(ctx, in.ID, settings); err != nil {
 		return wire.Feed{}, err
 	}
+	if change.Tags != nil {
+		if err := s.retagged(ctx, in.ID); err != nil {
+			return wire.Feed{}, err
+		}
+	}
 	return s.Get(ctx, wire.ByID{ID: in.ID})
 }
 
@@ -62,7 +67,10 @@ func (s *Feeds) Retag(ctx context.Context, id string, add, remove []string) erro
 	if slices.Equal(settings.Tags, stored.Tags) {
 		return nil
 	}
-	return s.put(ctx, id, settings)
+	if err := s.put(ctx, id, settings); err != nil {
+		return err
+	}
+	return s.retagged(ctx, id)
 }
 
 // put stores the settings of a feed and publishes the change to the schedule.
@@ -312,6 +320,8 @@ func (s *Bulk) changeFeed(ctx context.Context, b wire.BulkChange, f storage.Feed
 	if settings.Pinned == f.Pinned && slices.Equal(settings.Tags, f.Tags) {
 		return "", nil
 	}
-	_, err := s.feeds.Store.SetFeed(ctx, f.ID, settings)
-	return subjects.Changed, err
+	if _, err := s.feeds.Store.SetFeed(ctx, f.ID, settings); err != nil || slices.Equal(settings.Tags, f.Tags) {
+		return subjects.Changed, err
+	}
+	return subjects.Changed, s.feeds.retagged(ctx, f.ID)
 }

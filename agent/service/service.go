@@ -115,6 +115,7 @@ type Service struct {
 
 	Search        *Search
 	SavedSearches *SavedSearches
+	Views         *Views
 	Spam          *Spam
 	Reading       *reading.Lists
 	Interests     *interest.Interests
@@ -139,13 +140,14 @@ func New(d Deps) *Service {
 	status, tokens := &Status{c}, access.NewTokenStore(d.Store, d.Token, d.HealthToken)
 	pages := front.New(front.Options{Store: d.Store, Index: d.Index, Across: stories.across, Now: d.Now, Log: d.Log})
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
+	search := &Search{c, lists, make(chan struct{}, maxStoreSearches)}
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: newPeople(c, tokens, interests), Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},
-		Search: &Search{c, lists, make(chan struct{}, maxStoreSearches)}, SavedSearches: &SavedSearches{c}, Spam: &Spam{c, corrections},
+		Search: search, SavedSearches: &SavedSearches{c}, Views: &Views{c, search}, Spam: &Spam{c, corrections},
 		Reading: lists, Interests: interests,
 		Pictures: imageproxy.New(imageproxy.Options{
 			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Space: d.DiskSpace, Log: d.Log,

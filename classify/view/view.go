@@ -26,7 +26,7 @@ import (
 // one of From has it, its story is that of an item of Join, and Where matches; Once and Unique leave out repetitions,
 // Window ends a membership.
 type View struct {
-	Name    string   `json:"name"`
+	Name    string   `json:"name,omitempty"`
 	Title   string   `json:"title,omitempty"` // shown instead of the name
 	Readers Readers  `json:"readers,omitempty"`
 	From    []Source `json:"from,omitempty"` // empty: all items

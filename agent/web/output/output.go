@@ -1,10 +1,11 @@
 // Package output serves feeds of stored items to other readers: of a search, the list of stories, the feeds
-// with a tag, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. Parameters and errors of [Handler] are those
+// with a tag, a view, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. Parameters and errors of [Handler] are those
 // of the REST interface. A document has at most 100 entries.
 package output
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,9 +45,10 @@ func Handler(s *service.Service) http.Handler {
 		mux.HandleFunc("GET "+Path+"stories."+ending, o.serve(f, o.stories))
 		mux.HandleFunc("GET "+Path+"tag."+ending, o.serve(f, o.byTag))
 	}
-	mux.HandleFunc("GET "+Path+"searches/{file}", o.saved)
+	mux.HandleFunc("GET "+Path+"searches/{file}", o.named(o.savedSearch))
+	mux.HandleFunc("GET "+Path+"views/{file}", o.named(o.view))
 	mux.HandleFunc(Path, func(w http.ResponseWriter, _ *http.Request) {
-		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and searches/NAME, each with " + endings})
+		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag, views/NAME and searches/NAME, each with " + endings})
 	})
 	return mux
 }
@@ -140,29 +143,68 @@ func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
 	return d, err
 }
 
-// saved serves a saved search; the last part of the path is its name and format.
-func (o *outputs) saved(w http.ResponseWriter, r *http.Request) {
-	file := r.PathValue("file")
-	ending := path.Ext(file)
-	f, is := formats[strings.TrimPrefix(ending, ".")]
-	if !is {
-		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + endings})
-		return
-	}
-	search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: strings.TrimSuffix(file, ending)})
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		writeError(w, &httpError{http.StatusNotFound, "no saved search of this name"})
-	case err != nil:
-		writeError(w, err)
-	default:
-		o.serve(f, o.savedSearch(search))(w, r)
+// named returns a handler of outputs with a name: the last part of the path is the name and the format.
+func (o *outputs) named(source func(name string) documentSource) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		file := r.PathValue("file")
+		ending := path.Ext(file)
+		f, is := formats[strings.TrimPrefix(ending, ".")]
+		if !is {
+			writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + endings})
+			return
+		}
+		o.serve(f, source(strings.TrimSuffix(file, ending)))(w, r)
 	}
 }
 
+// view returns the source of a view.
+func (o *outputs) view(name string) documentSource {
+	return func(r *http.Request, query url.Values) (document, error) {
+		in, err := firstPage[wire.ListViewItemsRequest](query)
+		if err != nil {
+			return document{}, err
+		}
+		in.Name = name
+		v, err := o.Views.Get(r.Context(), wire.ViewName{Name: name})
+		if err == nil && v.Problem != "" {
+			err = &httpError{http.StatusServiceUnavailable, "the view can't be read: " + v.Problem}
+		}
+		if err != nil {
+			return document{}, noneOfName(err, "view")
+		}
+		page, err := o.Views.Items(r.Context(), in)
+		if err != nil {
+			return document{}, err
+		}
+		ids := make([]string, len(page.Items))
+		for i, item := range page.Items {
+			ids[i] = item.ID
+		}
+		d, err := o.documentOf(r.Context(), ids)
+		d.Title, d.Description, d.Home = cmp.Or(v.Title, "feedmesh: "+v.Name), "The items of the view "+v.Name+".", BaseURL(r)+"/"
+		for i := range d.Entries {
+			d.Entries[i].Title = v.Set.Prefix + d.Entries[i].Title
+			d.Entries[i].Tags = append(slices.Clone(v.Set.Labels), d.Entries[i].Tags...)
+		}
+		return d, err
+	}
+}
+
+// noneOfName returns the error of a name: not found, or the given one.
+func noneOfName(err error, what string) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return &httpError{http.StatusNotFound, "no " + what + " of this name"}
+	}
+	return err
+}
+
 // savedSearch returns the source of a saved search.
-func (o *outputs) savedSearch(search storage.SavedSearch) documentSource {
+func (o *outputs) savedSearch(name string) documentSource {
 	return func(r *http.Request, _ url.Values) (document, error) {
+		search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: name})
+		if err != nil {
+			return document{}, noneOfName(err, "saved search")
+		}
 		query, err := url.ParseQuery(search.Query)
 		if err != nil {
 			return document{}, err

@@ -348,6 +348,26 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"get-search", "go", "", "", 200},
 		{"list-searches", "", "", "", 200},
 		{"remove-search", "go", "", "", 204},
+		{"save-view", "go", "", `{"definition":"view go \"Go\" for everyone = from feed:` + w.feed + `, tag:news where kernel once story window 3d sort best limit 30 prefix \"Go: \" labels a, b"}`, 200},
+		{"save-view", "read", "", `{"view":{"from":["view:go"],"join":{"view":"go","within":"36h"},"where":"-rust","unique":60}}`, 200},
+		{"get-view", "go", "", "", 200},
+		{"list-views", "", "", "", 200},
+		{"list-view-items", "go", "?limit=5", "", 200},
+		{"preview-view", "", "", `{"definition":"view x = from all where kernel"}`, 200},
+		{"preview-view", "", "", `{"view":{"from":["view:go"]}}`, 200},
+		{"preview-view", "", "", `{"definition":"view x = from"}`, 409},
+		{"preview-view", "", "", `{"view":{"from":["nothing"]}}`, 422},
+		{"preview-view", "", "", `{`, 400},
+		{"remove-view", "go", "", "", 409},
+		{"remove-view", "read", "", "", 204},
+		{"remove-view", "none", "", "", 404},
+		{"save-view", "Go", "", `{"definition":"view go = from all"}`, 422},
+		{"save-view", "go", "", `{"definition":"view other = from all"}`, 409},
+		{"save-view", "go", "", `{`, 400},
+		{"get-view", "none", "", "", 404},
+		{"list-view-items", "none", "", "", 404},
+		{"list-view-items", "go", "?limit=0", "", 422},
+		{"list-view-items", "go", "?cursor=x", "", 400},
 		{"add-token", "", "", `{"name":"phone","scopes":["read","search"]}`, 201},
 		{"list-tokens", "", "", "", 200},
 		{"remove-token", w.token(t, access.Read), "", "", 204},
@@ -630,7 +650,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow",
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
-		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup":
+		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup",
+			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view":
 			continue // need no mesh
 		case "list-feeds":
 			continue // see TestFeeds_ListedWithoutSchedule

@@ -120,6 +120,13 @@ func (s *Server) routes() []route {
 		handle(wire.SaveSearch, s.SavedSearches.Save),
 		handle(wire.RemoveSearch, s.SavedSearches.Remove),
 
+		handle(wire.ListViews, s.Views.List),
+		handle(wire.GetView, s.Views.Get),
+		handle(wire.ListViewItems, s.Views.Items),
+		handle(wire.SaveView, s.Views.Save),
+		handle(wire.RemoveView, s.Views.Remove),
+		handle(wire.PreviewView, s.Views.Preview),
+
 		handle(wire.ListSpam, s.Spam.List),
 		handle(wire.ReportSpam, s.Spam.Report),
 		handle(wire.ReleaseSpam, s.Spam.Release),

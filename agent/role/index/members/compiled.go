@@ -39,6 +39,9 @@ func (c *compiled) byNumber(number int64) *definition {
 	return nil
 }
 
+// byName returns the view with a name, which exists.
+func (c *compiled) byName(name string) view.View { return c.views[c.names[name]].View }
+
 // compile returns the views that can be evaluated: unreadable ones and those that read such are left out.
 func compile(stored []storage.View, now time.Time, sample []*network.Document) (*compiled, error) {
 	c := &compiled{numbers: map[int64]int{}, names: map[string]int{}, isLeftOut: map[int64]bool{}, problems: map[string]error{}, isJoined: map[int64]bool{}}

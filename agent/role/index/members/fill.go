@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"feedmesh/classify/query"
-	"feedmesh/classify/view"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -23,8 +22,6 @@ const (
 
 	fillRetry = 30 * time.Second // after an error
 	fillPage  = 500              // items of a page of members or of recent items
-
-	maxQueryFeeds = 1000 // feeds of a query; for more, items of all feeds are read
 )
 
 var errIndexBehind = errors.New("the search index is behind: the views are filled in when it has caught up")
@@ -49,7 +46,11 @@ func (e *evaluator) fill(ctx context.Context, v *definition) error {
 		return err
 	}
 	began := time.Now()
-	found, err := e.search(ctx, v)
+	q, err := Query(ctx, e.store, v.View, e.views.byName, e.clock.Now())
+	if err != nil {
+		return err
+	}
+	found, err := e.search(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -94,14 +95,36 @@ func (e *evaluator) checkIndex(ctx context.Context) error {
 	return nil
 }
 
-// search returns the IDs of items that the view may have, the newest first, among them all that it has.
-func (e *evaluator) search(ctx context.Context, v *definition) (ids []string, err error) {
-	now := e.clock.Now()
-	where, err := e.superset(ctx, v, now)
-	if err != nil {
-		return nil, err
+// evaluateFeed evaluates the items of a feed whose tags were changed, the newest maxFilled.
+func (e *evaluator) evaluateFeed(ctx context.Context, id string) error {
+	if !e.hasViews() {
+		return nil
 	}
-	q := storage.Query{Where: where, Newest: true, Muted: true, Duplicates: true, Limit: storage.MaxLimit}
+	if err := e.checkIndex(ctx); err != nil {
+		return err
+	}
+	isSpam := query.FieldEquals{Field: query.Flag, Value: storage.FlagSpam}
+	found, err := e.search(ctx, storage.Query{
+		Where: query.And{query.FieldEquals{Field: query.Feed, Value: id}, query.Or{isSpam, query.Not{Node: isSpam}}}, Duplicates: true, Muted: true,
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.evaluate(ctx, found, true); err != nil {
+		return err
+	}
+	return e.recent(ctx, func(ids []string) error { return e.evaluate(ctx, ids, true) })
+}
+
+func (e *evaluator) hasViews() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.views.views) > 0
+}
+
+// search returns the IDs of the items that match, the newest first, at most maxFilled.
+func (e *evaluator) search(ctx context.Context, q storage.Query) (ids []string, err error) {
+	q.Newest, q.Limit = true, storage.MaxLimit
 	for len(ids) < maxFilled {
 		results, err := e.index.Search(ctx, q)
 		if err != nil {
@@ -115,63 +138,6 @@ func (e *evaluator) search(ctx context.Context, v *definition) (ids []string, er
 		}
 	}
 	return ids, nil
-}
-
-// superset returns a condition that all items of a view meet that are found without it: of what other items decide, and of
-// feeds by the thousand, it has nothing.
-func (e *evaluator) superset(ctx context.Context, v *definition, now time.Time) (query.Node, error) {
-	condition, err := v.Condition(now)
-	if err != nil {
-		return nil, err
-	}
-	sources, err := e.sources(ctx, v, now)
-	if err != nil {
-		return nil, err
-	}
-	all := []query.Node{condition, sources}
-	if v.Window > 0 {
-		all = append(all, query.TimeRange{From: now.Add(-time.Duration(v.Window))})
-	}
-	return query.All(nil, all...), nil
-}
-
-// sources returns the condition on the sources of a view, nil for none.
-func (e *evaluator) sources(ctx context.Context, v *definition, now time.Time) (query.Node, error) {
-	var any query.Or
-	for _, s := range v.From {
-		switch s.Kind {
-		case view.Feed:
-			any = append(any, query.FieldEquals{Field: query.Feed, Value: s.Value})
-		case view.Host:
-			any = append(any, query.FieldEquals{Field: query.Host, Value: s.Value})
-		case view.Tag:
-			feeds, err := e.store.FindFeeds(ctx, storage.FeedQuery{Tag: s.Value, Limit: maxQueryFeeds})
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range feeds {
-				any = append(any, query.FieldEquals{Field: query.Feed, Value: f.ID})
-			}
-		case view.Other:
-			other, err := e.superset(ctx, &e.views.views[e.views.names[s.Value]], now)
-			if err != nil || other == nil {
-				return nil, err
-			}
-			any = append(any, other)
-		}
-		if len(any) >= maxQueryFeeds {
-			return nil, nil
-		}
-	}
-	switch {
-	case len(v.From) == 0:
-		return nil, nil
-	case len(any) == 0:
-		return query.ItemSet{Of: query.FieldEquals{Field: query.Feed}}, nil // tags without feeds
-	case len(any) == 1:
-		return any[0], nil
-	}
-	return any, nil
 }
 
 // recent calls each with pages of the items that were stored so lately that the index may lack them.

@@ -96,6 +96,14 @@ func (e *evaluator) ReceiveAll(ctx context.Context, tasks []subjects.View) error
 			return err
 		}
 	}
+	for _, t := range tasks {
+		if t.FeedID == "" {
+			continue
+		}
+		if err := e.evaluateFeed(ctx, t.FeedID); err != nil {
+			return fmt.Errorf("evaluate views of feed %s: %w", t.FeedID, err)
+		}
+	}
 	now := e.clock.Now()
 	for _, t := range tasks {
 		if !t.Fetched.IsZero() {

@@ -329,6 +329,24 @@ func TestEvaluator_FillsNewAndChangedViews(t *testing.T) {
 	}
 }
 
+func TestEvaluator_EvaluatesFeedsWithOtherTags(t *testing.T) {
+	b := newBench(t)
+	b.define("news = from tag:news", "work = from tag:work")
+	id := b.put(0, "1", "go", nil)
+	b.receive(id)
+	if _, err := b.store.SetFeed(t.Context(), storage.FeedID(feeds[0]), storage.Settings{Tags: []string{"work"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.ReceiveAll(t.Context(), []subjects.View{{FeedID: storage.FeedID(feeds[0])}}); err != nil {
+		t.Fatal(err)
+	}
+	b.want("news")
+	b.want("work", id)
+	if m := b.members("work")[0]; !m.Past {
+		t.Error("an old item of a feed with a new tag is news")
+	}
+}
+
 func TestEvaluator_LeavesOutUnreadableViews(t *testing.T) {
 	b := newBench(t)
 	b.define("good = from all", "bad = from view:missing", "worse = from nowhere", "reads-bad = from view:bad", "x = from view:y", "y = from view:x")

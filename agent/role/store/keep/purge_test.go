@@ -34,7 +34,9 @@ func (p *published) Publish(_ context.Context, messages ...subjects.Message) err
 		return err
 	}
 	for _, m := range messages {
-		p.ids = append(p.ids, m.Task.(subjects.Index).IDs...)
+		if task, is := m.Task.(subjects.Index); is {
+			p.ids = append(p.ids, task.IDs...)
+		}
 	}
 	return nil
 }

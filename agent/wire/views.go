@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/classify/view"
+)
+
+// A ViewState is a view with its state.
+type ViewState struct {
+	view.View
+	Definition string    `json:"definition" doc:"The view as text."`
+	Mine       bool      `json:"mine,omitempty" doc:"The requesting client made it."`
+	Changed    time.Time `json:"changed"`
+	Members    int64     `json:"members" doc:"Number of items, without the bound limit."`
+	Filled     bool      `json:"filled" doc:"Older items are in it too. Otherwise the view is being filled in."`
+	Problem    string    `json:"problem,omitempty" doc:"Why it gets no items, such as a definition of a newer version."`
+}
+
+// Views are the views that the client may read, ordered by name.
+type Views struct {
+	Views []ViewState `json:"views"`
+}
+
+// A ViewName is a request that names a view.
+type ViewName struct {
+	Name string `path:"name" maxLength:"64" doc:"Name of a view."`
+}
+
+// A ViewSetting is a view in one of two forms.
+type ViewSetting struct {
+	Definition string     `json:"definition,omitempty" maxLength:"131072" doc:"As text, such as: view go = from tag:news where go -rust once story window 24h"`
+	View       *view.View `json:"view,omitempty" doc:"As JSON, in place of definition."`
+}
+
+// A SaveViewRequest adds or changes a view.
+type SaveViewRequest struct {
+	Name string `path:"name" maxLength:"64" pattern:"^[a-z0-9][a-z0-9-]*$" patternDescription:"lower-case letters, digits and hyphens" doc:"Lower-case letters, digits and hyphens."`
+	Body ViewSetting
+}
+
+// A PreviewViewRequest tries a view without storing it.
+type PreviewViewRequest struct{ Body ViewSetting }
+
+// A ViewPreview is what a view would have.
+type ViewPreview struct {
+	Definition string      `json:"definition" doc:"The view as text."`
+	Items      []FoundItem `json:"items" doc:"The newest items that it would have, at most 100. Joins and uniqueness are left out."`
+	Days       []Facet     `json:"days" doc:"Number of items that its conditions select on each of the last days, latest first: without joins, once and uniqueness."`
+}
+
+// A ListViewItemsRequest requests the items of a view.
+type ListViewItemsRequest struct {
+	Name   string `path:"name" maxLength:"64" doc:"Name of a view."`
+	Limit  int    `query:"limit" default:"20" minimum:"1" maximum:"100" doc:"Items a page."`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"Next of the previous page."`
+}
+
+// ViewItems is a page of the items of a view.
+type ViewItems struct {
+	Items []FoundItem `json:"items"`
+	Next  string      `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+}
+
+// The operations on views.
+var (
+	ListViews = Operation[None, Views]{ID: "list-views", Method: "GET", Path: "/api/views", Tag: "views", Scope: access.Search,
+		Summary: "All views that you may read, ordered by name", Errors: []int{503}}
+	GetView = Operation[ViewName, ViewState]{ID: "get-view", Method: "GET", Path: "/api/views/{name}", Tag: "views", Scope: access.Search,
+		Summary: "One view", Errors: []int{404, 503}}
+	ListViewItems = Operation[ListViewItemsRequest, ViewItems]{ID: "list-view-items", Method: "GET", Path: "/api/views/{name}/items", Tag: "views", Scope: access.Search,
+		Summary: "The items of a view, in its order", Errors: []int{400, 404, 422, 503}}
+	SaveView = Operation[SaveViewRequest, ViewState]{ID: "save-view", Method: "PUT", Path: "/api/views/{name}", Tag: "views", Scope: access.Write,
+		Summary: "Add a view, or change it", Errors: []int{400, 409, 422, 503}}
+	RemoveView = Operation[ViewName, None]{ID: "remove-view", Method: "DELETE", Path: "/api/views/{name}", Tag: "views", Scope: access.Write,
+		Summary: "Remove a view that no other view reads", Errors: []int{404, 409, 503}}
+	PreviewView = Operation[PreviewViewRequest, ViewPreview]{ID: "preview-view", Method: "POST", Path: "/api/view-preview", Tag: "views", Scope: access.Write,
+		Summary: "What a view would have, without storing it", Errors: []int{400, 409, 422, 503}}
+)
