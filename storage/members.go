@@ -19,7 +19,7 @@ type Members interface {
 	// a duplicate of one.
 	MembersOfOriginals(ctx context.Context, views []int64, originals ...string) ([]RelatedMember, error)
 
-	// ChangeMembers stores the members, replacing those of the same view and item, and deletes all members that are one
+	// ChangeMembers stores a batch of members, replacing those of the same view and item, and deletes all members that are one
 	// of the items in gone, in one transaction. Members with Serial 0 get the next serials in their order here, which are
 	// greater than all before, also those of deleted members. Missing items are stored all the same. It returns [ErrFenced] under an
 	// outdated fence; then nothing is changed.
@@ -33,7 +33,7 @@ type Members interface {
 	// members are left out.
 	CountMembers(ctx context.Context, since time.Time, views ...int64) (map[int64]int64, error)
 
-	// RemoveMembers deletes at most limit members of a view published before a time, or any if it is zero, and returns
+	// RemoveMembers deletes a batch of at most limit members of a view published before a time, or any if it is zero, and returns
 	// their number. It returns [ErrFenced] under an outdated fence.
 	RemoveMembers(ctx context.Context, fence Fence, view int64, before time.Time, limit int) (int, error)
 

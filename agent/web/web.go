@@ -12,6 +12,7 @@ import (
 	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/output"
+	"feedmesh/agent/web/views"
 	"feedmesh/agent/web/widget"
 )
 
@@ -21,31 +22,35 @@ type Logins struct {
 	Fever  fever.Login
 }
 
-// Mounts returns the console, the front page, suggestions, the pages of people, the feeds of results, the widget, and the Google Reader and
+// Mounts returns the console, the front page, suggestions, views, the pages of people, the feeds of results, the widget, and the Google Reader and
 // Fever APIs by their paths. origins are those that CORS allows.
 func Mounts(s *service.Service, logins Logins, origins []string) map[string]http.Handler {
 	reader, old := greader.Handler(s, logins.Reader), fever.Handler(s, logins.Fever)
 	people, news, suggested, widgets := account.Handler(s), front.Handler(s), foryou.Handler(s), widget.Handler(s, origins)
+	selections := views.Handler(s)
 	return map[string]http.Handler{
-		"/":          console.Handler(s),
-		"/news":      news,
-		"/news/":     news,
-		widget.Path:  widgets,
-		"/login":     people,
-		"/login/":    people,
-		"/logout":    people,
-		"/language":  people,
-		"/account":   people,
-		"/account/":  people,
-		"/people":    people,
-		"/people/":   people,
-		"/tokens":    people,
-		"/tokens/":   people,
-		"/for-you":   suggested,
-		"/for-you/":  suggested,
-		output.Path:  output.Handler(s),
-		"/reader/":   reader,
-		"/accounts/": reader,
+		"/":         console.Handler(s),
+		"/news":     news,
+		"/news/":    news,
+		widget.Path: widgets,
+		"/login":    people,
+		"/login/":   people,
+		"/logout":   people,
+		"/language": people,
+		"/account":  people,
+		"/account/": people,
+		"/people":   people,
+		"/people/":  people,
+		"/tokens":   people,
+		"/tokens/":  people,
+		"/for-you":  suggested,
+		"/for-you/": suggested,
+		views.Path:  selections,
+
+		views.Path + "/": selections,
+		output.Path:      output.Handler(s),
+		"/reader/":       reader,
+		"/accounts/":     reader,
 
 		widget.ScriptPath: widgets,
 		"/fever":          old,

@@ -78,8 +78,8 @@ func (s memberStore) ChangeMembers(ctx context.Context, fence storage.Fence, mem
 	})
 }
 
-// lastOfEach returns the last of the members of each view and item, in an order in which concurrent transactions do not
-// lock each other.
+// lastOfEach returns of a batch the last member of each view and item, sorted: concurrent transactions that lock rows in the
+// same order cannot lock each other out.
 func lastOfEach(members []storage.Member) []storage.Member {
 	sorted := slices.Clone(members)
 	compare := func(a, b storage.Member) int {

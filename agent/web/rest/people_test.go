@@ -370,7 +370,7 @@ func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
 		cookie := w.login(t, name)
 		for _, path := range []string{
 			"/", "/?q=released", "/read?show=all", "/read?show=all&open=" + w.item, "/items/" + w.item, "/stories", "/feeds", "/feeds/" + w.feed, "/imports",
-			"/rules", "/rules/classify", "/spam", "/mesh", "/searches", "/statistics", "/help", "/account", "/account/tokens",
+			"/rules", "/rules/classify", "/spam", "/mesh", "/searches", "/views", "/views/edit", "/statistics", "/help", "/account", "/account/tokens",
 		} {
 			a := w.request(t, "GET", path, "", "Cookie", cookie)
 			if a.StatusCode != 200 {

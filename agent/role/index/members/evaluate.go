@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// chunkItems is the number of items whose members are stored in one transaction.
-	chunkItems = 200
+	// batchItems is the size of a batch: items whose members are stored in one transaction.
+	batchItems = 200
 
 	// maxRelated is the number of items of a story that are evaluated again when one of them enters or leaves.
 	maxRelated = 1000
@@ -26,25 +26,26 @@ const (
 	// Items published longer ago are no news when they enter a view, such as those of the first document of a feed.
 	newsAge = 3 * 24 * time.Hour
 
-	// uniqueMembers is the number of a view's latest members that new items are compared with, and maxUnique that of the
-	// texts after which the list is read again.
+	// uniqueMembers is the number of a view's latest members that new items are compared with, and maxUnique the size of
+	// their cache at which it is read again.
 	uniqueMembers, maxUnique = 100, 200
 )
 
-// evaluate stores which views have the items, in order of their time. past is that of [subjects.View].
+// evaluate stores in batches which views have the items, in order of their time. past is that of [subjects.View].
 func (e *evaluator) evaluate(ctx context.Context, ids []string, past bool) error {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
-	for chunk := range slices.Chunk(slices.Compact(ids), chunkItems) {
-		if err := e.evaluateChunk(ctx, chunk, past); err != nil {
+	for batch := range slices.Chunk(slices.Compact(ids), batchItems) {
+		if err := e.evaluateBatch(ctx, batch, past); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// evaluateChunk evaluates items, and those that depend on them, in one transaction.
-func (e *evaluator) evaluateChunk(ctx context.Context, ids []string, past bool) error {
+// evaluateBatch evaluates a batch of items, and those that depend on them, in one transaction. The lock also excludes a reload
+// of the views meanwhile.
+func (e *evaluator) evaluateBatch(ctx context.Context, ids []string, past bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.views.views) == 0 {
@@ -56,14 +57,14 @@ func (e *evaluator) evaluateChunk(ctx context.Context, ids []string, past bool) 
 		groups: map[groupKey]map[string]groupMember{},
 	}
 	if err := a.run(ctx, ids); err != nil {
-		e.uniques = map[int64]*unique.List{} // has texts of members that are not stored
+		e.uniques = map[int64]*unique.List{} // the cache has texts of members that are not stored; a retry would find itself in it
 		return fmt.Errorf("evaluate views of %d items: %w", len(ids), err)
 	}
 	return nil
 }
 
-// An admission decides which views have some items. It reads what it needs of the store into memory, changes it there, and
-// stores the changes at its end.
+// An admission decides which views have the items of a batch. It reads what it needs of the store into caches, changes it
+// there, and stores the changes at its end. A retry begins with empty caches.
 type admission struct {
 	*evaluator
 	now  time.Time
@@ -74,7 +75,7 @@ type admission struct {
 	gone    []string // IDs of items that are not stored
 	changed map[*storage.Member]bool
 	orders  map[*storage.Member]int64           // of new members, in the order in which they enter
-	groups  map[groupKey]map[string]groupMember // present members by item ID
+	groups  map[groupKey]map[string]groupMember // cache of present members by item ID
 }
 
 // An evaluated item was read for an [admission].
@@ -150,7 +151,7 @@ func (a *admission) inOrder(ids []string) []*evaluated {
 	return items
 }
 
-// load reads items that were not read before, with their members and the members of their stories and originals.
+// load reads a batch of items that are not cached, with their members and the members of their stories and originals.
 func (a *admission) load(ctx context.Context, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return a.items[id] != nil })
 	items, err := a.evaluator.store.Items(ctx, ids...)
@@ -219,7 +220,7 @@ func (a *admission) release(ctx context.Context, number int64, id, story, origin
 	return nil
 }
 
-// loadGroups reads the members of stories and originals, unless they were read before.
+// loadGroups reads the members of stories and originals, unless they are cached.
 func (a *admission) loadGroups(ctx context.Context, stories, originals []string) error {
 	for _, of := range []struct {
 		once  view.Once
@@ -243,7 +244,7 @@ func (a *admission) loadGroups(ctx context.Context, stories, originals []string)
 			return err
 		}
 		for _, id := range ids {
-			a.groups[groupKey{0, of.once, id}] = nil // was read; no view has the number 0
+			a.groups[groupKey{0, of.once, id}] = nil // cached; no view has the number 0
 		}
 		for _, m := range related {
 			if a.isCurrent(m, of.once) {

@@ -20,11 +20,11 @@ const (
 	maxIndexDelay = 5 * time.Minute
 	recentItems   = 10 * time.Minute
 
-	fillRetry = 30 * time.Second // after an error
-	fillPage  = 500              // items of a page of members or of recent items
+	fillRetry = 30 * time.Second // delay of the retry after an error
+	fillPage  = 500              // size of a batch of members or of recent items
 )
 
-var errIndexBehind = errors.New("the search index is behind: the views are filled in when it has caught up")
+var errIndexBehind = errors.New("the search index is behind: a retry fills the views in when it has caught up")
 
 // fillAll fills in the views that need it, in the order in which they read each other.
 func (e *evaluator) fillAll(ctx context.Context) (err error) {
@@ -55,8 +55,8 @@ func (e *evaluator) fill(ctx context.Context, v *definition) error {
 		return err
 	}
 	slices.Reverse(found) // the oldest first, as they would have entered
-	for chunk := range slices.Chunk(found, chunkItems) {
-		if err := e.evaluate(ctx, chunk, true); err != nil {
+	for batch := range slices.Chunk(found, batchItems) {
+		if err := e.evaluate(ctx, batch, true); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (e *evaluator) search(ctx context.Context, q storage.Query) (ids []string, 
 	return ids, nil
 }
 
-// recent calls each with pages of the items that were stored so lately that the index may lack them.
+// recent calls each with batches of the items that were stored so lately that the index may lack them.
 func (e *evaluator) recent(ctx context.Context, each func(ids []string) error) error {
 	now := e.clock.Now()
 	for after := (storage.Sighting{}); ; {
@@ -159,7 +159,7 @@ func (e *evaluator) recent(ctx context.Context, each func(ids []string) error) e
 	}
 }
 
-// membersOf calls each with pages of the present members of a view.
+// membersOf calls each with batches of the present members of a view.
 func (e *evaluator) membersOf(ctx context.Context, v *definition, each func(ids []string) error) error {
 	for after := (storage.Member{}); ; {
 		page, err := e.store.ListMembers(ctx, storage.MemberQuery{View: v.stored.Number}, after, fillPage)

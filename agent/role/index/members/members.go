@@ -52,7 +52,7 @@ func newEvaluator(env *work.Env) *evaluator {
 	}
 }
 
-// An evaluator finds the views of items. Its tasks, and the filling of views, take turns.
+// An evaluator finds the views of items. A lock makes batches of tasks and batches of views that are filled in take turns.
 type evaluator struct {
 	store   storage.Store
 	index   storage.Index
@@ -63,16 +63,16 @@ type evaluator struct {
 	lag     prometheus.Histogram
 	fence   storage.Fence
 
-	mu      sync.Mutex
+	mu      sync.Mutex // locks the evaluation of a batch, and the fields below
 	views   *compiled
 	sample  []*network.Document    // of recent items, at most sampleSize
 	next    int                    // position in sample of the next item
-	uniques map[int64]*unique.List // texts of recent members, of views with Unique
+	uniques map[int64]*unique.List // cache of the texts of recent members, of views with Unique
 
 	note      string    // the note that was last read
 	changed   time.Time // when the views were last loaded
 	swept     time.Time
-	fillAfter time.Time // when filling is tried again after an error
+	fillAfter time.Time // when filling is retried after an error; zero: now
 }
 
 // takeOver fences off the predecessor and loads the views.
@@ -83,7 +83,7 @@ func (e *evaluator) takeOver(ctx context.Context) (err error) {
 	return e.reload(ctx)
 }
 
-// ReceiveAll evaluates the items of the tasks.
+// ReceiveAll evaluates the items of a batch of tasks. It is idempotent, so a retry is harmless.
 func (e *evaluator) ReceiveAll(ctx context.Context, tasks []subjects.View) error {
 	for _, past := range []bool{false, true} {
 		var ids []string
@@ -150,7 +150,7 @@ func (e *evaluator) round(ctx context.Context) error {
 	return e.fillAll(ctx)
 }
 
-// reload loads and compiles the views.
+// reload loads and compiles the views, and clears the caches that depend on them.
 func (e *evaluator) reload(ctx context.Context) error {
 	// The note is read first: a change after it is noticed at the next look.
 	note, err := storage.Notes(e.store).Read(ctx, storage.ViewsChanged)
@@ -202,5 +202,5 @@ func (e *evaluator) sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepBatch is the number of members deleted in one transaction.
+// sweepBatch is the size of a batch of members that are deleted in one transaction.
 const sweepBatch = 1000

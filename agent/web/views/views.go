@@ -1,0 +1,226 @@
+// Package views serves the pages of views: their list, their items, and the editor with its preview. [Handler] returns the
+// handler of all pages, in the layout of the console. They work without scripts.
+package views
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"feedmesh/agent/chart"
+	"feedmesh/agent/service"
+	"feedmesh/agent/web/console"
+	"feedmesh/agent/web/locale"
+	"feedmesh/agent/web/output"
+	"feedmesh/agent/wire"
+	"feedmesh/classify/view"
+	"feedmesh/storage"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Path is the path of the list. Those of the other pages begin with it.
+const Path = "/views"
+
+const (
+	editPath = Path + "/edit"
+	maxForm  = 192 << 10 // bytes
+	pageSize = 50        // items of a page
+	charted  = 14        // days of the chart of a preview
+)
+
+type pages struct {
+	*service.Service
+	*console.Layout
+}
+
+// Handler returns the handler of all pages. Forms change data: the caller must reject cross-site requests, as package
+// rest does.
+func Handler(s *service.Service) http.Handler {
+	p := &pages{s, console.NewLayout(s, templates)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Path, p.list)
+	mux.HandleFunc("GET "+editPath, p.edit)
+	mux.HandleFunc("POST "+editPath, p.save)
+	mux.HandleFunc("GET "+Path+"/show/{name}", p.items)
+	mux.HandleFunc("POST "+Path+"/remove/{name}", p.remove)
+	return p.Handler(mux, "POST "+Path+"/remove/{name}")
+}
+
+// A row is a view in the list.
+type row struct {
+	wire.ViewState
+	URL, Edit, Remove string
+	RSS, Atom, JSON   string
+	Reads             []link
+}
+
+type link struct{ Name, URL string }
+
+func itemsPath(name string) string { return Path + "/show/" + name }
+
+func rowOf(v wire.ViewState) row {
+	out := output.Path + "views/" + v.Name
+	r := row{
+		ViewState: v, URL: itemsPath(v.Name), Edit: editPath + "?name=" + v.Name, Remove: Path + "/remove/" + v.Name,
+		RSS: out + ".rss", Atom: out + ".atom", JSON: out + ".json",
+	}
+	r.Title = cmp.Or(v.Title, v.Name)
+	for _, name := range v.View.Reads() {
+		r.Reads = append(r.Reads, link{name, itemsPath(name)})
+	}
+	return r
+}
+
+func (p *pages) list(w http.ResponseWriter, r *http.Request) {
+	all, err := p.Views.List(r.Context(), wire.None{})
+	if err != nil {
+		p.Error(w, r, err, locale.T("The store"), locale.T("Newest items"), "/")
+		return
+	}
+	rows := make([]row, len(all.Views))
+	for i, v := range all.Views {
+		rows[i] = rowOf(v)
+	}
+	p.Render(w, r, http.StatusOK, "views", locale.T("Views"), rows)
+}
+
+// An itemRow is an item of a view.
+type itemRow struct {
+	URL, Lang, Title, Feed, FeedURL, Excerpt string
+	Labels                                   []string
+	At                                       *locale.Timestamp
+}
+
+func itemRowOf(item wire.FoundItem, set view.Set, now time.Time) itemRow {
+	return itemRow{
+		URL: "/items/" + url.PathEscape(item.ID), Lang: item.Language, Title: set.Prefix + cmp.Or(item.Title, item.Excerpt, item.URL), Feed: item.FeedTitle,
+		FeedURL: "/feeds/" + url.PathEscape(item.FeedID), Excerpt: item.Excerpt, Labels: set.Labels, At: locale.NewTimestamp(item.Time(), now),
+	}
+}
+
+// An itemsPage shows the items of a view.
+type itemsPage struct {
+	row
+	Items []itemRow
+	Next  string // URL of the next page; empty on the last
+}
+
+func (p *pages) items(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	v, err := p.Views.Get(r.Context(), wire.ViewName{Name: name})
+	var found wire.ViewItems
+	if err == nil {
+		found, err = p.Views.Items(r.Context(), wire.ListViewItemsRequest{Name: name, Limit: pageSize, Cursor: r.URL.Query().Get("cursor")})
+	}
+	if err != nil {
+		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), Path)
+		return
+	}
+	page := itemsPage{row: rowOf(v)}
+	for _, item := range found.Items {
+		page.Items = append(page.Items, itemRowOf(item, v.Set, p.Now()))
+	}
+	if found.Next != "" {
+		page.Next = itemsPath(name) + "?cursor=" + url.QueryEscape(found.Next)
+	}
+	p.Render(w, r, http.StatusOK, "view", locale.Data(page.Title), page)
+}
+
+// An editor is the form of a view.
+type editor struct {
+	Definition string
+	Problem    locale.Text // nil: none
+	Previewed  bool
+	Items      []itemRow
+	Days       template.HTML // chart of the items of each day; empty without items
+}
+
+// example is the definition that the editor begins with.
+const example = `view my-view "My view" = from all where linux once story window 7d`
+
+func (p *pages) edit(w http.ResponseWriter, r *http.Request) {
+	form := editor{Definition: cmp.Or(r.URL.Query().Get("definition"), example)}
+	if name := r.URL.Query().Get("name"); name != "" {
+		v, err := p.Views.Get(r.Context(), wire.ViewName{Name: name})
+		if err != nil {
+			p.Error(w, r, err, locale.T("The store"), locale.T("Views"), Path)
+			return
+		}
+		form.Definition = v.Definition
+	}
+	p.Render(w, r, http.StatusOK, "view-editor", locale.T("Edit view"), form)
+}
+
+// save stores a view, or shows what it would have.
+func (p *pages) save(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	form := editor{Definition: strings.TrimSpace(r.PostFormValue("definition"))}
+	setting := wire.ViewSetting{Definition: form.Definition}
+	var err error
+	if r.PostFormValue("do") == "preview" {
+		err = p.preview(r, &form)
+	} else {
+		var v view.View
+		if v, err = view.Parse(form.Definition); err == nil {
+			_, err = p.Views.Save(r.Context(), wire.SaveViewRequest{Name: v.Name, Body: setting})
+		}
+		if err == nil {
+			http.Redirect(w, r, itemsPath(v.Name), http.StatusSeeOther)
+			return
+		}
+	}
+	status := http.StatusOK
+	switch {
+	case errors.Is(err, storage.ErrUnavailable):
+		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), Path)
+		return
+	case err != nil:
+		status = http.StatusConflict
+		form.Problem = locale.Composed(err.Error())
+	}
+	p.Render(w, r, status, "view-editor", locale.T("Edit view"), form)
+}
+
+// preview adds to the form what its view would have.
+func (p *pages) preview(r *http.Request, form *editor) error {
+	found, err := p.Views.Preview(r.Context(), wire.PreviewViewRequest{Body: wire.ViewSetting{Definition: form.Definition}})
+	if err != nil {
+		return err
+	}
+	v, err := view.Parse(found.Definition)
+	if err != nil {
+		return err
+	}
+	form.Previewed = true
+	for _, item := range found.Items {
+		form.Items = append(form.Items, itemRowOf(item, v.Set, p.Now()))
+	}
+	days := found.Days[:min(len(found.Days), charted)]
+	var columns []chart.Column
+	for _, day := range slices.Backward(days) {
+		columns = append(columns, chart.Column{Label: day.Value[len("2026-"):], Values: []int64{day.Count}})
+	}
+	if len(columns) > 0 {
+		form.Days = chart.Columns(locale.T("Items a day").In(locale.From(r)), []string{""}, columns)
+	}
+	return nil
+}
+
+// remove removes a view. A missing view is no error.
+func (p *pages) remove(w http.ResponseWriter, r *http.Request) {
+	_, err := p.Views.Remove(r.Context(), wire.ViewName{Name: r.PathValue("name")})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		p.Error(w, r, fmt.Errorf("remove the view: %w", err), locale.T("The store"), locale.T("Views"), Path)
+		return
+	}
+	http.Redirect(w, r, Path, http.StatusSeeOther)
+}

@@ -1,0 +1,103 @@
+package views_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"feedmesh/agent/access"
+	"feedmesh/agent/service/servicetest"
+	"feedmesh/agent/web/views"
+	"feedmesh/storage"
+)
+
+var noon = time.Date(2026, 9, 29, 12, 0, 0, 0, time.UTC)
+
+// A fixture is the pages of a service with two items.
+type fixture struct {
+	*servicetest.Testbed
+	handler http.Handler
+	ann     context.Context
+}
+
+func newFixture(t *testing.T) *fixture {
+	f := &fixture{Testbed: servicetest.New(t, func() time.Time { return noon })}
+	f.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/", Title: "Feed <f>", Added: noon})
+	items := f.PutItems(t, "f",
+		storage.Item{ID: "a", Key: "a", Title: "Kernel <a>", Published: noon, FirstSeen: noon},
+		storage.Item{ID: "b", Key: "b", Title: "Compiler", Published: noon.Add(-time.Hour), FirstSeen: noon})
+	f.IndexItems(t, items...)
+	f.handler = views.Handler(f.Service)
+	f.ann = access.With(t.Context(), access.Client{ID: "ann", Scopes: access.Scopes})
+	return f
+}
+
+func (f *fixture) send(t *testing.T, method, path string, form url.Values, status int) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(f.ann, method, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, r)
+	if w.Code != status {
+		t.Fatalf("%s %s: got %d, want %d: %s", method, path, w.Code, status, w.Body)
+	}
+	return w
+}
+
+func contains(t *testing.T, page *httptest.ResponseRecorder, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(page.Body.String(), w) {
+			t.Errorf("the page lacks %q", w)
+		}
+	}
+}
+
+func TestPages_EditPreviewSaveReadRemove(t *testing.T) {
+	f := newFixture(t)
+	contains(t, f.send(t, "GET", "/views", nil, 200), "No views yet", "/views/edit")
+	contains(t, f.send(t, "GET", "/views/edit", nil, 200), "once story window 7d")
+
+	form := url.Values{"definition": {`view k "Kernels & more" = from all where kernel prefix "K: "`}, "do": {"preview"}}
+	preview := f.send(t, "POST", "/views/edit", form, 200)
+	contains(t, preview, "K: Kernel &lt;a&gt;", "Items a day", "<svg", "view k &#34;Kernels")
+	if strings.Contains(preview.Body.String(), "Compiler") {
+		t.Error("the preview has an item that does not match")
+	}
+	for definition, why := range map[string]string{"view k = from": "", "view k = from view:none": "none", "view k = from all where is:unread": "depends on the person"} {
+		for _, do := range []string{"preview", "save"} {
+			wrong := f.send(t, "POST", "/views/edit", url.Values{"definition": {definition}, "do": {do}}, 409)
+			contains(t, wrong, `role="alert"`, why, definition)
+		}
+	}
+
+	form.Set("do", "save")
+	if to := f.send(t, "POST", "/views/edit", form, 303).Header().Get("Location"); to != "/views/show/k" {
+		t.Errorf("got sent to %s", to)
+	}
+	contains(t, f.send(t, "GET", "/views/show/k", nil, 200), "Kernels &amp; more", "No items yet", "Older items are being filled in", "/outputs/views/k.atom")
+	v, err := storage.Views(f.Store).Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Store.ChangeMembers(t.Context(), storage.Fence{}, []storage.Member{{View: v.Number, ItemID: "a", Entered: noon, Published: noon}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, f.send(t, "GET", "/views/show/k", nil, 200), "K: Kernel &lt;a&gt;", "/items/a", "Feed &lt;f&gt;")
+	contains(t, f.send(t, "GET", "/views", nil, 200), "1 item", "/views/edit?name=k", "/views/remove/k")
+	contains(t, f.send(t, "GET", "/views/edit?name=k", nil, 200), "Kernels &amp; more")
+	f.send(t, "GET", "/views/show/none", nil, 404)
+
+	form = url.Values{"definition": {"view reader = from view:k"}, "do": {"save"}}
+	f.send(t, "POST", "/views/edit", form, 303)
+	contains(t, f.send(t, "GET", "/views/show/reader", nil, 200), `<a href="/views/show/k">k</a>`)
+	f.send(t, "POST", "/views/remove/k", nil, 409)
+	f.send(t, "POST", "/views/remove/reader", nil, 303)
+	f.send(t, "POST", "/views/remove/k", nil, 303)
+	f.send(t, "POST", "/views/remove/k", nil, 303)
+	contains(t, f.send(t, "GET", "/views", nil, 200), "No views yet")
+}
