@@ -240,6 +240,7 @@ func (m *mesh) begin() {
 		_, err := c.ImportFeeds(ctx, strings.NewReader(list.String()))
 		return err
 	}
+	m.addView()
 	if err := eventually(startTimeout, func() error { return m.request(add) }); err != nil {
 		m.t.Fatalf("add the feeds: %v", err)
 	}
@@ -406,6 +407,7 @@ func (m *mesh) agree(e *end) {
 		e.late("%d feeds are not polled, one for %v", e.polite.forgotten, e.polite.gap.Round(time.Second))
 	}
 	m.storiesAgree(e)
+	m.viewAgrees(e)
 	m.queuesEmpty(e)
 }
 

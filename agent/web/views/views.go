@@ -140,6 +140,7 @@ type editor struct {
 	Definition string
 	Problem    locale.Text // nil: none
 	Previewed  bool
+	IsPartial  bool // the preview lacks conditions of the view
 	Items      []itemRow
 	Days       template.HTML // chart of the items of each day; empty without items
 }
@@ -200,7 +201,7 @@ func (p *pages) preview(r *http.Request, form *editor) error {
 	if err != nil {
 		return err
 	}
-	form.Previewed = true
+	form.Previewed, form.IsPartial = true, v.Join != nil || v.Unique > 0
 	for _, item := range found.Items {
 		form.Items = append(form.Items, itemRowOf(item, v.Set, p.Now()))
 	}

@@ -61,7 +61,7 @@ func (e *evaluator) fill(ctx context.Context, v *definition) error {
 		}
 	}
 	evaluate := func(ids []string) error { return e.evaluate(ctx, ids, true) }
-	if err := e.recent(ctx, evaluate); err != nil {
+	if err := e.evaluateRecent(ctx); err != nil {
 		return err
 	}
 	reread := []*definition{v}
@@ -113,7 +113,12 @@ func (e *evaluator) evaluateFeed(ctx context.Context, id string) error {
 	if err := e.evaluate(ctx, found, true); err != nil {
 		return err
 	}
-	return e.recent(ctx, func(ids []string) error { return e.evaluate(ctx, ids, true) })
+	return e.evaluateRecent(ctx)
+}
+
+// evaluateRecent evaluates the items that were stored so lately that the index may lack them.
+func (e *evaluator) evaluateRecent(ctx context.Context) error {
+	return e.evaluateSince(ctx, e.clock.Now().Add(-recentItems), true)
 }
 
 func (e *evaluator) hasViews() bool {
@@ -138,25 +143,6 @@ func (e *evaluator) search(ctx context.Context, q storage.Query) (ids []string, 
 		}
 	}
 	return ids, nil
-}
-
-// recent calls each with batches of the items that were stored so lately that the index may lack them.
-func (e *evaluator) recent(ctx context.Context, each func(ids []string) error) error {
-	now := e.clock.Now()
-	for after := (storage.Sighting{}); ; {
-		page, err := e.store.Sightings(ctx, now.Add(-recentItems), now.Add(recentItems), after, fillPage)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		ids := make([]string, len(page))
-		for i, s := range page {
-			ids[i] = s.ItemID
-		}
-		if err := each(ids); err != nil {
-			return err
-		}
-		after = page[len(page)-1]
-	}
 }
 
 // membersOf calls each with batches of the present members of a view.

@@ -72,6 +72,8 @@ type evaluator struct {
 	note      string    // the note that was last read
 	changed   time.Time // when the views were last loaded
 	swept     time.Time
+	progress  string    // the note that was last stored
+	healed    time.Time // when it was stored
 	fillAfter time.Time // when filling is retried after an error; zero: now
 }
 
@@ -146,6 +148,9 @@ func (e *evaluator) round(ctx context.Context) error {
 	}
 	if time.Now().Before(e.fillAfter) {
 		return nil
+	}
+	if err := e.heal(ctx); err != nil {
+		return err
 	}
 	return e.fillAll(ctx)
 }

@@ -347,6 +347,53 @@ func TestEvaluator_EvaluatesFeedsWithOtherTags(t *testing.T) {
 	}
 }
 
+func TestEvaluator_HealsLostTasksAndMembers(t *testing.T) {
+	b := newBench(t)
+	stream := b.now
+	b.depths = func(context.Context) ([]subjects.Depth, error) {
+		return []subjects.Depth{{Queue: subjects.ViewQueue.Name, Created: stream}}, nil
+	}
+	b.define("all = from all")
+	round := func() {
+		t.Helper()
+		b.healed = time.Time{}
+		if err := b.round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	first := b.put(0, "1", "go", nil) // its task is lost with the stream
+	round()
+	b.want("all")
+	stream = stream.Add(time.Minute)
+	round()
+	b.want("all", first)
+	if b.members("all")[0].Past {
+		t.Error("an item whose task was lost is no news")
+	}
+	v, err := storage.Views(b.store).Get(t.Context(), "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The store goes back: the progress is older than that which was stored last.
+	older, err := storage.Notes(b.store).Read(t.Context(), progressNote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.now = b.now.Add(time.Minute)
+	round()
+	if _, err := b.store.RemoveMembers(t.Context(), storage.Fence{}, v.Number, time.Time{}, 10); err != nil {
+		t.Fatal(err)
+	}
+	round()
+	b.want("all")
+	if err := storage.Notes(b.store).Put(t.Context(), storage.Fence{}, progressNote, older); err != nil {
+		t.Fatal(err)
+	}
+	round()
+	b.want("all", first)
+}
+
 func TestEvaluator_LeavesOutUnreadableViews(t *testing.T) {
 	b := newBench(t)
 	b.define("good = from all", "bad = from view:missing", "worse = from nowhere", "reads-bad = from view:bad", "x = from view:y", "y = from view:x")
