@@ -9,4 +9,5 @@ package subjects
 //	1  one task a message
 //	2  bundles; all fields of an entry, not only its text; the text of pages
 //	3  manual edits of stories
-const Schema = 3
+//	4  views
+const Schema = 4

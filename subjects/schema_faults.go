@@ -9,7 +9,7 @@ import (
 
 // Schema is the version without the build tag "faults" plus FEEDMESH_SCHEMA_AHEAD, to test two versions in
 // one mesh.
-var Schema = 3 + ahead()
+var Schema = 4 + ahead()
 
 func ahead() int {
 	n, err := strconv.Atoi(os.Getenv("FEEDMESH_SCHEMA_AHEAD"))

@@ -34,7 +34,29 @@ func (m *mesh) viewAgrees(e *end) {
 			return
 		}
 	}
+	m.logMissingMembers()
 	e.miss("the view of all items lacks %d, and has %d that it does not select (%v)", missing, surplus, err)
+}
+
+// logMissingMembers logs when the items that the view lacks were seen.
+func (m *mesh) logMissingMembers() {
+	conn, err := pgx.Connect(m.ctx, m.ledger.url)
+	if err != nil {
+		m.logf("members: %v", err)
+		return
+	}
+	defer conn.Close(m.ctx)
+	rows, err := conn.Query(m.ctx, `
+		SELECT to_char(first_seen AT TIME ZONE 'UTC', 'HH24:MI:SS') || ' ' || to_char(changed AT TIME ZONE 'UTC', 'HH24:MI:SS') || ' ' || url FROM items i
+		WHERE NOT spam AND duplicate_of = '' AND NOT EXISTS (SELECT FROM view_members m WHERE m.item_id = i.id AND NOT m.absent) ORDER BY first_seen LIMIT 20`)
+	if err == nil {
+		var lacking []string
+		lacking, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		m.logf("first seen, changed, items that the view lacks: %q", lacking)
+	}
+	if err != nil {
+		m.logf("members: %v", err)
+	}
 }
 
 // viewDifference returns the number of items that the only view lacks, and of its present members that it does not select.

@@ -45,6 +45,7 @@ func newBench(t *testing.T) *bench {
 	b.evaluator = &evaluator{
 		store: store, index: enginetest.Index(t), clock: work.Clock(func() time.Time { return b.now }), log: slog.New(slog.DiscardHandler),
 		depths:  func(context.Context) ([]subjects.Depth, error) { return nil, nil },
+		schema:  func(context.Context) int { return subjects.Schema },
 		entered: metric.Counter(prometheus.NewRegistry(), "entered", ""), lag: metric.Seconds(prometheus.NewRegistry(), "lag", ""),
 	}
 	if err := b.takeOver(t.Context()); err != nil {
@@ -371,10 +372,20 @@ func TestEvaluator_HealsLostTasksAndMembers(t *testing.T) {
 	if b.members("all")[0].Past {
 		t.Error("an item whose task was lost is no news")
 	}
+	b.schema = func(context.Context) int { return viewSchema - 1 }
+	second := b.put(0, "2", "go", nil) // stored by an agent that publishes no task
+	round()
+	b.now = b.now.Add(time.Hour)
+	round()
+	b.want("all", first)
+	b.schema = func(context.Context) int { return viewSchema }
+	round()
+	b.want("all", first, second)
 	v, err := storage.Views(b.store).Get(t.Context(), "all")
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.now = b.now.Add(-time.Hour)
 	// The store goes back: the progress is older than that which was stored last.
 	older, err := storage.Notes(b.store).Read(t.Context(), progressNote)
 	if err != nil {
@@ -391,7 +402,7 @@ func TestEvaluator_HealsLostTasksAndMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	round()
-	b.want("all", first)
+	b.want("all", first, second)
 }
 
 func TestEvaluator_LeavesOutUnreadableViews(t *testing.T) {

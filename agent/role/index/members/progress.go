@@ -13,12 +13,16 @@ const (
 	progressInterval = 30 * time.Second // of notes of the progress
 	progressMargin   = 5 * time.Minute  // items stored so long before the last progress are evaluated again
 
+	// viewSchema is the first schema version of agents that publish tasks of views for the items that they store.
+	viewSchema = 4
+
 	// progressNote is the name of the note that stores the progress, see [storage.Notes].
 	progressNote = "views progress"
 )
 
-// A progress is the state up to which items were evaluated. Tasks are lost when their stream is deleted, and members when the
-// store goes back to an older state, such as that of a backup: the progress shows both.
+// A progress is the state up to which items were evaluated. Tasks are lost when their stream is deleted, and missing while
+// agents of older versions are in the mesh; members are lost when the store goes back to an older state, such as that of a
+// backup. The progress shows all three.
 type progress struct {
 	Stream time.Time `json:"stream"` // creation time of the stream of tasks
 	At     time.Time `json:"at"`
@@ -39,7 +43,12 @@ func (e *evaluator) heal(ctx context.Context) error {
 	}
 	now := e.clock.Now()
 	var last progress
-	if json.Unmarshal(text, &last) == nil && !last.At.IsZero() {
+	isStored := json.Unmarshal(text, &last) == nil && !last.At.IsZero()
+	if isStored && e.schema(ctx) < viewSchema {
+		e.progress, e.healed = "", time.Now() // evaluates what they stored when the last of them has left
+		return nil
+	}
+	if isStored {
 		isLost := !last.Stream.Equal(stream)
 		if isLost || string(text) != e.progress { // as after a takeover
 			if err := e.evaluateSince(ctx, earlier(last.At, now).Add(-progressMargin), false); err != nil {
