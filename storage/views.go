@@ -61,17 +61,17 @@ func (v ViewRecords) Remove(ctx context.Context, name string) error {
 	return removeRecord[View](ctx, v.records, viewTable, name)
 }
 
-// SetFilled records that the members of a view are complete for the definition stored at changed, unless the view was
-// changed or removed since.
-func (v ViewRecords) SetFilled(ctx context.Context, fence Fence, number int64, name string, changed time.Time) error {
-	return v.records.ChangeRecord(ctx, viewTable, RecordChange{Key: []any{name}, Fence: fence, Apply: func(stored any) (any, error) {
+// SetFilled stores Filled of a view, unless the stored view was changed or removed since it was read. It returns
+// [ErrFenced] under an outdated fence.
+func (v ViewRecords) SetFilled(ctx context.Context, fence Fence, view View) error {
+	return v.records.ChangeRecord(ctx, viewTable, RecordChange{Key: []any{view.Name}, Fence: fence, Apply: func(stored any) (any, error) {
 		old, _ := stored.(*View)
 		if old == nil {
 			return nil, nil
 		}
 		next := *old
-		if next.Number == number && next.Changed.Equal(changed) {
-			next.Filled = changed
+		if next.Number == view.Number && next.Changed.Equal(view.Changed) {
+			next.Filled = view.Filled
 		}
 		return &next, nil
 	}})

@@ -257,8 +257,8 @@ func (t Index) ID() string {
 // View is the task to find the views of some items: those that are not stored leave all views.
 type View struct {
 	Index
-	FeedID string `json:"feed_id,omitempty"` // all items of this feed too, such as after a change of its tags
-	Past   bool   `json:"past,omitempty"`    // what enters a view is no news: nobody is notified
+	Tags []string `json:"tags,omitempty"` // feeds got or lost these tags: views that read them are filled in again
+	Past bool     `json:"past,omitempty"` // what enters a view is no news: nobody is notified
 }
 
 // indexSize is the maximum number of items of an index task, and of a view task.

@@ -28,6 +28,7 @@ func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, err
 	if err != nil {
 		return wire.Feed{}, err
 	}
+	tags := stored.Tags
 	problems := applyChange(change, &stored)
 	if p := change.Proxy; p != nil && *p != "" && *p != direct {
 		proxies, err := storage.Proxies(s.Store).List(ctx)
@@ -48,10 +49,8 @@ func (s *Feeds) Set(ctx context.Context, in wire.SetFeedRequest) (wire.Feed, err
 	if err := s.put(ctx, in.ID, settings); err != nil {
 		return wire.Feed{}, err
 	}
-	if change.Tags != nil {
-		if err := s.retagged(ctx, in.ID); err != nil {
-			return wire.Feed{}, err
-		}
+	if err := s.retagged(ctx, tags, settings.Tags); err != nil {
+		return wire.Feed{}, err
 	}
 	return s.Get(ctx, wire.ByID{ID: in.ID})
 }
@@ -70,7 +69,7 @@ func (s *Feeds) Retag(ctx context.Context, id string, add, remove []string) erro
 	if err := s.put(ctx, id, settings); err != nil {
 		return err
 	}
-	return s.retagged(ctx, id)
+	return s.retagged(ctx, stored.Tags, settings.Tags)
 }
 
 // put stores the settings of a feed and publishes the change to the schedule.
@@ -320,8 +319,8 @@ func (s *Bulk) changeFeed(ctx context.Context, b wire.BulkChange, f storage.Feed
 	if settings.Pinned == f.Pinned && slices.Equal(settings.Tags, f.Tags) {
 		return "", nil
 	}
-	if _, err := s.feeds.Store.SetFeed(ctx, f.ID, settings); err != nil || slices.Equal(settings.Tags, f.Tags) {
-		return subjects.Changed, err
+	if _, err := s.feeds.Store.SetFeed(ctx, f.ID, settings); err != nil {
+		return "", err
 	}
-	return subjects.Changed, s.feeds.retagged(ctx, f.ID)
+	return subjects.Changed, s.feeds.retagged(ctx, f.Tags, settings.Tags)
 }

@@ -516,8 +516,17 @@ func (s *Views) selected(ctx context.Context, v view.View, others map[string]rea
 	return kept, nil
 }
 
-// retagged publishes a task to find the views of a feed's items after its tags were set.
-func (c *core) retagged(ctx context.Context, id string) error {
-	task := subjects.View{Index: subjects.Index{Reason: "tags " + nuid.Next(), IDs: []string{}}, FeedID: id, Past: true}
+// retagged publishes a task for the views that read tags which a feed got or lost.
+func (c *core) retagged(ctx context.Context, before, after []string) error {
+	changed := append(without(before, after), without(after, before)...)
+	if len(changed) == 0 {
+		return nil
+	}
+	task := subjects.View{Index: subjects.Index{Reason: "tags " + nuid.Next(), IDs: []string{}}, Tags: changed}
 	return subjects.Publish(ctx, c.Mesh, subjects.ViewQueue, task)
+}
+
+// without returns the words that are not among the others.
+func without(words, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(others, word) })
 }

@@ -27,7 +27,7 @@ type Logins struct {
 func Mounts(s *service.Service, logins Logins, origins []string) map[string]http.Handler {
 	reader, old := greader.Handler(s, logins.Reader), fever.Handler(s, logins.Fever)
 	people, news, suggested, widgets := account.Handler(s), front.Handler(s), foryou.Handler(s), widget.Handler(s, origins)
-	selections := views.Handler(s)
+	viewPages := views.Handler(s)
 	return map[string]http.Handler{
 		"/":         console.Handler(s),
 		"/news":     news,
@@ -45,9 +45,9 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 		"/tokens/":  people,
 		"/for-you":  suggested,
 		"/for-you/": suggested,
-		views.Path:  selections,
+		views.Path:  viewPages,
 
-		views.Path + "/": selections,
+		views.Path + "/": viewPages,
 		output.Path:      output.Handler(s),
 		"/reader/":       reader,
 		"/accounts/":     reader,

@@ -57,7 +57,7 @@ func filledViews(c storeTest) {
 	}
 	old, fence := membersFences(c)
 	set := func(fence storage.Fence, number int64, name string, changed time.Time) error {
-		return views.SetFilled(c.Context(), fence, number, name, changed)
+		return views.SetFilled(c.Context(), fence, storage.View{Name: name, Number: number, Changed: changed, Filled: changed})
 	}
 	c.wantError("an outdated fence", set(old, 7, "a", day), storage.ErrFenced)
 	for _, err := range []error{set(fence, 8, "a", day), set(fence, 7, "a", day.Add(time.Second)), set(fence, 7, "b", day)} {
@@ -76,6 +76,10 @@ func filledViews(c storeTest) {
 		c.Fatal(err)
 	}
 	wantFilled(true)
+	if err := views.SetFilled(c.Context(), fence, storage.View{Name: "a", Number: 7, Changed: day}); err != nil {
+		c.Fatal(err)
+	}
+	wantFilled(false)
 	if all, err := views.List(c.Context()); err != nil || len(all) != 1 {
 		c.Errorf("got %v, %v", all, err)
 	}

@@ -10,8 +10,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A compiled value is the views of the store, ready to be evaluated. Only Filled of a view changes: the value is read by the goroutine of
-// maintain alone.
+// A compiled value is the views of the store, ready to be evaluated. It does not change.
 type compiled struct {
 	network   *network.Network
 	views     []definition // each follows those that it reads

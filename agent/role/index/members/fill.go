@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/classify/query"
+	"feedmesh/classify/view"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -28,9 +28,8 @@ var errIndexBehind = errors.New("the search index is behind: a retry fills the v
 
 // fillAll fills in the views that need it, in the order in which they read each other.
 func (e *evaluator) fillAll(ctx context.Context) (err error) {
-	for i := range e.views.views {
-		v := &e.views.views[i]
-		if ctx.Err() != nil || v.stored.IsFilled() {
+	for _, v := range e.views.views {
+		if ctx.Err() != nil || !e.unfilled[v.stored.Number] {
 			continue
 		}
 		if failed := e.fill(ctx, v); failed != nil {
@@ -41,7 +40,7 @@ func (e *evaluator) fillAll(ctx context.Context) (err error) {
 }
 
 // fill evaluates the items of the past that a view may have, and its members of an earlier definition.
-func (e *evaluator) fill(ctx context.Context, v *definition) error {
+func (e *evaluator) fill(ctx context.Context, v definition) error {
 	if err := e.checkIndex(ctx); err != nil {
 		return err
 	}
@@ -64,21 +63,32 @@ func (e *evaluator) fill(ctx context.Context, v *definition) error {
 	if err := e.evaluateRecent(ctx); err != nil {
 		return err
 	}
-	reread := []*definition{v}
+	reread := []definition{v}
 	if v.Join != nil {
-		reread = append(reread, &e.views.views[e.views.names[v.Join.View]]) // records the stories of its members
+		reread = append(reread, e.views.views[e.views.names[v.Join.View]]) // records the stories of its members
 	}
 	for _, of := range reread {
 		if err := e.membersOf(ctx, of, evaluate); err != nil {
 			return err
 		}
 	}
-	if err := storage.Views(e.store).SetFilled(ctx, e.fence, v.stored.Number, v.Name, v.stored.Changed); err != nil {
+	if err := e.setFilled(ctx, v.stored); err != nil {
 		return err
 	}
-	v.stored.Filled = v.stored.Changed
+	delete(e.unfilled, v.stored.Number)
 	e.log.Debug("view filled in", "view", v.Name, "items", len(found), "delay", time.Since(began).Round(time.Millisecond))
 	return nil
+}
+
+// setFilled stores that a view is filled in, unless it is to be filled in again already.
+func (e *evaluator) setFilled(ctx context.Context, v storage.View) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.isStale {
+		return nil
+	}
+	v.Filled = v.Changed
+	return storage.Views(e.store).SetFilled(ctx, e.fence, v)
 }
 
 // checkIndex returns an error if the index lacks items that were stored longer than maxIndexDelay ago.
@@ -95,25 +105,25 @@ func (e *evaluator) checkIndex(ctx context.Context) error {
 	return nil
 }
 
-// evaluateFeed evaluates the items of a feed whose tags were changed, the newest maxFilled.
-func (e *evaluator) evaluateFeed(ctx context.Context, id string) error {
-	if !e.hasViews() {
+// refill makes the views that read one of the tags be filled in again.
+func (e *evaluator) refill(ctx context.Context, tags []string) error {
+	if len(tags) == 0 {
 		return nil
 	}
-	if err := e.checkIndex(ctx); err != nil {
-		return err
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, v := range e.views.views {
+		readsTag := func(s view.Source) bool { return s.Kind == view.Tag && slices.Contains(tags, s.Value) }
+		if !slices.ContainsFunc(v.From, readsTag) {
+			continue
+		}
+		v.stored.Filled = time.Time{}
+		if err := storage.Views(e.store).SetFilled(ctx, e.fence, v.stored); err != nil {
+			return fmt.Errorf("fill in view %s again: %w", v.Name, err)
+		}
+		e.isStale = true
 	}
-	isSpam := query.FieldEquals{Field: query.Flag, Value: storage.FlagSpam}
-	found, err := e.search(ctx, storage.Query{
-		Where: query.And{query.FieldEquals{Field: query.Feed, Value: id}, query.Or{isSpam, query.Not{Node: isSpam}}}, Duplicates: true, Muted: true,
-	})
-	if err != nil {
-		return err
-	}
-	if err := e.evaluate(ctx, found, true); err != nil {
-		return err
-	}
-	return e.evaluateRecent(ctx)
+	return nil
 }
 
 // evaluateRecent evaluates the items that were stored so lately that the index may lack them.
@@ -146,7 +156,7 @@ func (e *evaluator) search(ctx context.Context, q storage.Query) (ids []string, 
 }
 
 // membersOf calls each with batches of the present members of a view.
-func (e *evaluator) membersOf(ctx context.Context, v *definition, each func(ids []string) error) error {
+func (e *evaluator) membersOf(ctx context.Context, v definition, each func(ids []string) error) error {
 	for after := (storage.Member{}); ; {
 		page, err := e.store.ListMembers(ctx, storage.MemberQuery{View: v.stored.Number}, after, fillPage)
 		if err != nil || len(page) == 0 {

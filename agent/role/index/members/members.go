@@ -27,7 +27,7 @@ const (
 	reloadInterval = time.Second      // of looks at the note that views have changed
 	forcedReload   = 10 * time.Minute // of the views themselves, should the note be missing
 	sweepInterval  = time.Hour        // of the removal of members that left the windows of their views
-	sampleSize     = 500              // recent items by which the network estimates how often conditions hold
+	sampleSize     = 200              // recent items by which the network estimates how often conditions hold
 )
 
 // Run keeps the members of views equal to the store while this process is the active one, until ctx ends.
@@ -66,12 +66,15 @@ type evaluator struct {
 
 	mu      sync.Mutex // locks the evaluation of a batch, and the fields below
 	views   *compiled
-	sample  []*network.Document    // of recent items, at most sampleSize
+	sample  []*network.Document    // of recent items, at most sampleSize, of some 20 KB each
 	next    int                    // position in sample of the next item
+	isStale bool                   // the stored views were changed since they were loaded
 	uniques map[int64]*unique.List // cache of the texts of recent members, of views with Unique
 
-	note      string    // the note that was last read
-	changed   time.Time // when the views were last loaded
+	// Of maintain alone.
+	unfilled  map[int64]bool // numbers of views to fill in
+	note      string         // the note that was last read
+	changed   time.Time      // when the views were last loaded
 	swept     time.Time
 	progress  string    // the note that was last stored
 	healed    time.Time // when it was stored
@@ -99,13 +102,12 @@ func (e *evaluator) ReceiveAll(ctx context.Context, tasks []subjects.View) error
 			return err
 		}
 	}
+	var tags []string
 	for _, t := range tasks {
-		if t.FeedID == "" {
-			continue
-		}
-		if err := e.evaluateFeed(ctx, t.FeedID); err != nil {
-			return fmt.Errorf("evaluate views of feed %s: %w", t.FeedID, err)
-		}
+		tags = append(tags, t.Tags...)
+	}
+	if err := e.refill(ctx, tags); err != nil {
+		return err
 	}
 	now := e.clock.Now()
 	for _, t := range tasks {
@@ -136,7 +138,7 @@ func (e *evaluator) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if string(note) != e.note || time.Since(e.changed) > forcedReload {
+	if e.mustReload() || string(note) != e.note || time.Since(e.changed) > forcedReload {
 		if err := e.reload(ctx); err != nil {
 			return err
 		}
@@ -156,6 +158,12 @@ func (e *evaluator) round(ctx context.Context) error {
 	return e.fillAll(ctx)
 }
 
+func (e *evaluator) mustReload() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.isStale
+}
+
 // reload loads and compiles the views, and clears the caches that depend on them.
 func (e *evaluator) reload(ctx context.Context) error {
 	// The note is read first: a change after it is noticed at the next look.
@@ -163,12 +171,12 @@ func (e *evaluator) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	stored, err := storage.Views(e.store).List(ctx)
 	if err != nil {
 		return fmt.Errorf("load views: %w", err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	views, err := compile(stored, e.clock.Now(), e.sample)
 	if err != nil {
 		return err
@@ -176,7 +184,13 @@ func (e *evaluator) reload(ctx context.Context) error {
 	for name, problem := range views.problems {
 		e.log.Warn("view left out", "view", name, "err", problem)
 	}
-	e.views, e.note, e.changed = views, string(note), time.Now()
+	e.views, e.isStale, e.note, e.changed = views, false, string(note), time.Now()
+	e.unfilled = map[int64]bool{}
+	for _, v := range views.views {
+		if !v.stored.IsFilled() {
+			e.unfilled[v.stored.Number] = true
+		}
+	}
 	e.uniques = map[int64]*unique.List{}
 	e.swept = time.Time{} // views may have been removed
 	return nil

@@ -330,17 +330,29 @@ func TestEvaluator_FillsNewAndChangedViews(t *testing.T) {
 	}
 }
 
-func TestEvaluator_EvaluatesFeedsWithOtherTags(t *testing.T) {
+func TestEvaluator_FillsViewsOfChangedTagsAgain(t *testing.T) {
 	b := newBench(t)
-	b.define("news = from tag:news", "work = from tag:work")
+	b.define("news = from tag:news", "work = from tag:work", "all = from all")
 	id := b.put(0, "1", "go", nil)
 	b.receive(id)
+	round := func() {
+		t.Helper()
+		if err := b.round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
 	if _, err := b.store.SetFeed(t.Context(), storage.FeedID(feeds[0]), storage.Settings{Tags: []string{"work"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.ReceiveAll(t.Context(), []subjects.View{{FeedID: storage.FeedID(feeds[0])}}); err != nil {
+	if err := b.ReceiveAll(t.Context(), []subjects.View{{Tags: []string{"news", "work"}}}); err != nil {
 		t.Fatal(err)
 	}
+	all, err := storage.Views(b.store).List(t.Context())
+	if err != nil || all[0].Name != "all" || !all[0].IsFilled() || all[1].IsFilled() || all[2].IsFilled() {
+		t.Errorf("got %+v, %v; want the views of both tags to be filled in again", all, err)
+	}
+	round()
 	b.want("news")
 	b.want("work", id)
 	if m := b.members("work")[0]; !m.Past {

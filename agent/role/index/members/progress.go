@@ -57,8 +57,8 @@ func (e *evaluator) heal(ctx context.Context) error {
 		}
 		if isLost {
 			e.log.Warn("tasks of views were lost, evaluating all views again")
-			for i := range e.views.views {
-				e.views.views[i].stored.Filled = time.Time{}
+			for _, v := range e.views.views {
+				e.unfilled[v.stored.Number] = true
 			}
 			if err := e.fillAll(ctx); err != nil {
 				return err
