@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -174,7 +175,39 @@ func checkAPI(ctx context.Context, api *client.Client, address string) (checks [
 		}
 		checks = append(checks, c)
 	}
-	return checks, true
+	if slices.ContainsFunc(checks, func(c wire.Check) bool { return !c.OK && !c.Warning }) {
+		return checks, true // the node may not answer yet
+	}
+	return append(checks, checkViews(ctx, api, time.Now())...), true
+}
+
+// maxFillTime is how long a new view may take to be filled in before that is a warning.
+const maxFillTime = 10 * time.Minute
+
+// checkViews warns of views that get no items, or no older ones. It returns no check of a node without views, or of an older
+// version.
+func checkViews(ctx context.Context, api *client.Client, now time.Time) []wire.Check {
+	all, err := client.Call(ctx, api, wire.ListViews, wire.None{})
+	var refusal *client.Problem
+	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return []wire.Check{failedCheck("views", "%v", err)}
+	}
+	var checks []wire.Check
+	for _, v := range all.Views {
+		switch {
+		case v.Problem != "":
+			checks = append(checks, wire.Check{Name: "view " + v.Name, Warning: true, Detail: "it gets no items: " + v.Problem + ": change its definition"})
+		case !v.Filled && now.Sub(v.Changed) > maxFillTime:
+			checks = append(checks, wire.Check{Name: "view " + v.Name, Warning: true, Detail: "its older items are not filled in: check the agents with the role index, and the search engine"})
+		}
+	}
+	if len(checks) == 0 && len(all.Views) > 0 {
+		checks = append(checks, passedCheck("views", "%d, all current", len(all.Views)))
+	}
+	return checks
 }
 
 // earliestDate is before the program's release: an earlier clock is wrong.

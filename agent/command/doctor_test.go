@@ -15,6 +15,7 @@ import (
 
 	"feedmesh/agent/wire"
 	"feedmesh/config"
+	"feedmesh/storage"
 )
 
 func TestDoctor_AllChecksPass(t *testing.T) {
@@ -44,6 +45,51 @@ func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
 	p := &program{lookup: func(context.Context, string) ([]string, error) { return nil, errors.New("no resolver") }}
 	w.Checks = []wire.Check{{Name: "store", OK: true}}
 	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 0, "warning  dns", "")
+}
+
+func TestDoctor_WarnsOfViews(t *testing.T) {
+	w := newTestbed(t)
+	put := func(v storage.View) {
+		t.Helper()
+		err := storage.Views(w.Store).Change(t.Context(), v.Name, func(*storage.View) (*storage.View, error) { return &v, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	doctor := func(want string) {
+		t.Helper()
+		w.do(t, "doctor", "--data", t.TempDir()).check(t, 0, want, "")
+	}
+	put(storage.View{Name: "good", Definition: "view good = from all", Changed: now, Filled: now})
+	doctor("ok  views        1, all current")
+	put(storage.View{Name: "new", Definition: "view new = from all", Changed: now})
+	doctor("ok  views        2, all current")
+	put(storage.View{Name: "new", Definition: "view new = from all", Changed: now.Add(-time.Hour)})
+	doctor("warning  view new     its older items are not filled in")
+	put(storage.View{Name: "odd", Definition: "view odd = of a newer version", Changed: now})
+	doctor("warning  view odd     it gets no items")
+}
+
+func TestViews_SaveListReadRemove(t *testing.T) {
+	w := newTestbed(t)
+	const definition = `view kernels "Kernels" = from all where kernel`
+	w.do(t, "views", "save", definition, "--preview").check(t, 0, "Kernel released", "")
+	w.do(t, "views", "save", definition).check(t, 0, "kernels: "+w.URL+"/outputs/views/kernels.atom", "")
+	w.do(t, "views", "save", "view kernels = from nowhere").check(t, 1, "", "nowhere")
+	w.do(t, "views", "save", "view a = from view:b").check(t, 1, "", "b, which does not exist")
+	w.do(t, "views", "list").check(t, 0, "kernels  0      being filled in  "+definition, "")
+	w.do(t, "views", "items", "kernels").check(t, 0, "", "no items yet")
+	v, err := storage.Views(w.Store).Get(t.Context(), "kernels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := storage.Member{View: v.Number, ItemID: w.item, Entered: time.Now(), Published: time.Now()}
+	if err := w.Store.ChangeMembers(t.Context(), storage.Fence{}, []storage.Member{member}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.do(t, "views", "items", "kernels").check(t, 0, "Kernel released", "")
+	w.do(t, "views", "remove", "kernels").check(t, 0, "kernels: removed", "")
 }
 
 // Checks that hang do not add their times: each check here waits until all have started.

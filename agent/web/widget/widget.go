@@ -23,6 +23,7 @@ import (
 	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/view"
 )
 
 // Paths of the script and of the page. Other sites contain that of the script, so it must not change.
@@ -107,6 +108,16 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 	page.Outputs = []choice{{Label: locale.T("Newest items"), Value: output.Path + "search.json"}, {Label: locale.T("Stories"), Value: output.Path + "stories.json"}}
 	for _, search := range saved.Searches {
 		page.Outputs = append(page.Outputs, choice{Label: locale.T("Search: %s", cmp.Or(search.Title, search.Name)), Value: output.Path + "searches/" + search.Name + ".json"})
+	}
+	views, err := p.Views.List(r.Context(), wire.None{})
+	if err != nil {
+		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), "/views")
+		return
+	}
+	for _, v := range views.Views {
+		if v.Readers == view.Everyone { // as the visitors of the site are
+			page.Outputs = append(page.Outputs, choice{Label: locale.T("View: %s", cmp.Or(v.Title, v.Name)), Value: output.Path + "views/" + v.Name + ".json"})
+		}
 	}
 	page.Outputs = selected(page.Outputs, s.Output)
 	page.Themes = selected([]choice{{Label: locale.T("That of the browser")}, {Label: locale.T("Light"), Value: "light"}, {Label: locale.T("Dark"), Value: "dark"}}, s.Theme)

@@ -48,6 +48,7 @@ func newEvaluator(env *work.Env) *evaluator {
 	return &evaluator{
 		store: env.Store, index: env.Index, depths: env.Mesh.Depths, schema: env.Mesh.Schema, clock: env.Clock, log: env.Log,
 		entered: metric.Counter(env.Metrics, "feedmesh_view_members_total", "Items that entered a view, once for each view."),
+		left:    metric.Gauges(env.Metrics, "feedmesh_views_left_out", "Views that are not evaluated because their definition is unreadable."),
 		lag:     metric.Seconds(env.Metrics, "feedmesh_view_lag_seconds", "Time from an item's fetch to its views."),
 	}
 }
@@ -62,6 +63,7 @@ type evaluator struct {
 	log     *slog.Logger
 	entered prometheus.Counter
 	lag     prometheus.Histogram
+	left    *prometheus.GaugeVec
 	fence   storage.Fence
 
 	mu      sync.Mutex // locks the evaluation of a batch, and the fields below
@@ -185,6 +187,7 @@ func (e *evaluator) reload(ctx context.Context) error {
 		e.log.Warn("view left out", "view", name, "err", problem)
 	}
 	e.views, e.isStale, e.note, e.changed = views, false, string(note), time.Now()
+	e.left.WithLabelValues().Set(float64(len(views.problems)))
 	e.unfilled = map[int64]bool{}
 	for _, v := range views.views {
 		if !v.stored.IsFilled() {

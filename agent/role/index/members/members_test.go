@@ -28,14 +28,14 @@ var feeds = []string{"https://a.example/feed", "https://b.example/feed", "https:
 
 // A bench is an evaluator with real engines, whose items and views a test changes.
 type bench struct {
-	*testing.T
+	testing.TB
 	*evaluator
 	now time.Time
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{T: t, now: worktest.Noon}
+	b := &bench{TB: t, now: worktest.Noon}
 	store := worktest.StoreWith(t, feeds...)
 	for _, url := range feeds[:2] {
 		if _, err := store.SetFeed(t.Context(), storage.FeedID(url), storage.Settings{Tags: []string{"news"}}); err != nil {
@@ -47,6 +47,7 @@ func newBench(t *testing.T) *bench {
 		depths:  func(context.Context) ([]subjects.Depth, error) { return nil, nil },
 		schema:  func(context.Context) int { return subjects.Schema },
 		entered: metric.Counter(prometheus.NewRegistry(), "entered", ""), lag: metric.Seconds(prometheus.NewRegistry(), "lag", ""),
+		left: metric.Gauges(prometheus.NewRegistry(), "left", ""),
 	}
 	if err := b.takeOver(t.Context()); err != nil {
 		t.Fatal(err)

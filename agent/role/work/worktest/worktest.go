@@ -73,7 +73,7 @@ func Only[T subjects.Task](t *testing.T, o *Outbox, queue subjects.Queue[T]) T {
 }
 
 // StoreWith returns a store with feeds at these URLs.
-func StoreWith(t *testing.T, urls ...string) storage.Store {
+func StoreWith(t testing.TB, urls ...string) storage.Store {
 	t.Helper()
 	store := enginetest.Store(t)
 	feeds := make([]storage.Feed, len(urls))
