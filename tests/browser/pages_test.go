@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -51,6 +52,9 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"ruleset", "/rules/classify"},
 		{"spam", "/spam"},
 		{"mesh", "/mesh"},
+		{"views", "/views"},
+		{"view", "/views/show/" + addView(t, w, word)},
+		{"view-editor", "/views/edit?name=" + word},
 		{"statistics", "/statistics"},
 		{"people", "/people"},
 		{"tokens", "/tokens"},
@@ -59,6 +63,26 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"widget", "/widget"},
 		{"missing", "/no-such-page"},
 	}
+}
+
+// addView adds a view of the items with a word, waits until the node has filled it in, and returns its name.
+func addView(t *testing.T, w testbed, word string) string {
+	t.Helper()
+	in := wire.SaveViewRequest{Name: word, Body: wire.ViewSetting{Definition: "view " + word + " for everyone = from all where " + word + " once story labels " + word}}
+	if _, err := client.Call(t.Context(), w.Client, wire.SaveView, in); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		v, err := client.Call(t.Context(), w.Client, wire.GetView, wire.ViewName{Name: word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Filled && v.Members > 0 {
+			return word
+		}
+	}
+	t.Fatalf("view %s was not filled in within a minute", word)
+	return ""
 }
 
 // query escapes a value for a URL.
