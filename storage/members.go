@@ -48,7 +48,7 @@ type Member struct {
 	Serial    int64     // in order of entry, over all views; from 1
 	Entered   time.Time // for the first time
 	Published time.Time // [Item.Time]
-	Past      bool      // it was no news when it entered: nobody is notified
+	Past      bool      // notifications skip it: it was old when it entered
 	Absent    bool      // it is not in the view any more
 
 	// The story and the original of the item when it was last evaluated, where other members depend on them; else empty.

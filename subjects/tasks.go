@@ -258,7 +258,7 @@ func (t Index) ID() string {
 type View struct {
 	Index
 	Tags []string `json:"tags,omitempty"` // feeds got or lost these tags: views that read them are filled in again
-	Past bool     `json:"past,omitempty"` // what enters a view is no news: nobody is notified
+	Past bool     `json:"past,omitempty"` // notifications skip items that enter a view by this task
 }
 
 // indexSize is the maximum number of items of an index task, and of a view task.

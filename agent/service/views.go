@@ -152,7 +152,7 @@ func (s *Views) Save(ctx context.Context, in wire.SaveViewRequest) (wire.ViewSta
 	if v.Name != in.Name {
 		return wire.ViewState{}, errorf(KindConflict, "the definition is that of view %s, not of %s", v.Name, in.Name)
 	}
-	if err := s.check(ctx, v); err != nil {
+	if _, err := s.check(ctx, v); err != nil {
 		return wire.ViewState{}, err
 	}
 	number, err := newNumber()
@@ -227,14 +227,15 @@ func parsedView(in wire.ViewSetting, name string) (v view.View, err error) {
 	return v, nil
 }
 
-// check returns a conflict if a view reads what does not exist, or what its readers may not read.
-func (s *Views) check(ctx context.Context, v view.View) error {
+// check returns the views that v reads, and those that they read, by name. A view that reads what does not exist, or what its
+// readers may not read, is a conflict.
+func (s *Views) check(ctx context.Context, v view.View) (map[string]readView, error) {
 	if err := s.checkFeeds(ctx, v); err != nil {
-		return err
+		return nil, err
 	}
 	views, err := s.reachable(ctx, v)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := []view.View{v}
 	for name, other := range views {
@@ -243,14 +244,14 @@ func (s *Views) check(ctx context.Context, v view.View) error {
 		}
 	}
 	if _, err := view.Order(all); err != nil {
-		return errorf(KindConflict, "%v", err)
+		return nil, errorf(KindConflict, "%v", err)
 	}
 	for _, name := range v.Reads() {
 		if other := views[name]; readersRank(v.Readers) > readersRank(other.Readers) {
-			return errorf(KindConflict, "view %s is for %s, but reads view %s, which is not: publish that one too", v.Name, v.Readers, name)
+			return nil, errorf(KindConflict, "view %s is for %s, but reads view %s, which is not: publish that one too", v.Name, v.Readers, name)
 		}
 	}
-	return nil
+	return views, nil
 }
 
 func readersRank(r view.Readers) int {
@@ -458,10 +459,7 @@ func (s *Views) Preview(ctx context.Context, in wire.PreviewViewRequest) (wire.V
 	if err != nil {
 		return wire.ViewPreview{}, err
 	}
-	if err := s.check(ctx, v); err != nil {
-		return wire.ViewPreview{}, err
-	}
-	others, err := s.reachable(ctx, v)
+	others, err := s.check(ctx, v)
 	if err != nil {
 		return wire.ViewPreview{}, err
 	}

@@ -22,7 +22,7 @@ const (
 	// maxRelated is the number of items of a story that are evaluated again when one of them enters or leaves.
 	maxRelated = 1000
 
-	// Items published longer ago are no news when they enter a view, such as those of the first document of a feed.
+	// Items published longer ago enter a view without notifications, such as those of the first document of a feed.
 	newsAge = 3 * 24 * time.Hour
 
 	// uniqueMembers is the number of a view's latest members that new items are compared with, and maxUnique the size of

@@ -126,7 +126,7 @@ func (e *evaluator) refill(ctx context.Context, tags []string) error {
 	return nil
 }
 
-// evaluateRecent evaluates the items that were stored so lately that the index may lack them.
+// evaluateRecent evaluates the items stored within recentItems, which the index may lack.
 func (e *evaluator) evaluateRecent(ctx context.Context) error {
 	return e.evaluateSince(ctx, e.clock.Now().Add(-recentItems), true)
 }
