@@ -31,6 +31,36 @@ func TestSearch_UpdatesWhileTyping(t *testing.T) {
 	}
 }
 
+// TestSearch_RestOfOlderSearchAbortsNoNewerOne adds words before the response
+// to the first one, and delays the response to all of them for longer than
+// the page waits before it loads its other parts.
+func TestSearch_RestOfOlderSearchAbortsNoNewerOne(t *testing.T) {
+	b := open(t)
+	b.visit("/")
+	b.run(`{
+		const field = document.querySelector("#q");
+		const enter = text => {
+			field.value = text;
+			field.dispatchEvent(new InputEvent("input"));
+		};
+		const quick = window.fetch;
+		let first = true;
+		window.fetch = async (...args) => {
+			if (first) {
+				first = false;
+				enter("openssl leaves");
+			} else if (String(args[0].url ?? args[0]).includes("leaves"))
+				await new Promise((done, abort) => {
+					setTimeout(done, 1000);
+					args[1].signal.addEventListener("abort", () => abort(args[1].signal.reason));
+				});
+			return quick(...args);
+		};
+		enter("openssl");
+	}`)
+	b.until("a query without matches shows no items", `location.search.includes("leaves") && document.querySelectorAll("main [data-list] h2").length === 0`)
+}
+
 // TestSearch_LateResponsesAreIgnored delays the first response until a second after the second one.
 func TestSearch_LateResponsesAreIgnored(t *testing.T) {
 	b := open(t)

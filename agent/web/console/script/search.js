@@ -104,12 +104,15 @@ function typed() {
 
 async function type() {
   const url = typed();
-  if (url.href === location.href) return;
   // An incomplete query may be invalid: show the error only after a delay.
   let isFaulty = false;
-  const isShown = await load(url, "hits", (page) => !(isFaulty = page.getElementById("fault") !== null));
-  if (!isShown && !isFaulty) return;
-  history.replaceState(null, "", url);
+  if (url.href !== location.href) {
+    const isShown = await load(url, "hits", (page) => !(isFaulty = page.getElementById("fault") !== null));
+    if (!isShown && !isFaulty) return;
+    history.replaceState(null, "", url);
+    if (typed().href !== url.href) return; // a newer search is scheduled: loadRest would abort it
+  }
+  clearTimeout(waiting);
   waiting = setTimeout(() => loadRest(isFaulty), isFaulty ? 2 * pause : pause);
   if (!isFaulty) suggest();
 }
