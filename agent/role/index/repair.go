@@ -35,7 +35,7 @@ const (
 	firstCompare = indexDelay + time.Minute
 
 	// refillEvery is the timeout of a rebuild: an index that has not reached half of the stored items by then
-	// counts as lost again.
+	// counts as lost again. One that shrinks counts as lost at once.
 	refillEvery = 5 * time.Minute
 
 	// maxQueued is the queue length up to which more index tasks are published: enough to keep the index
@@ -55,6 +55,7 @@ type reconciler struct {
 
 	next      time.Time // time of the next comparison; zero at the start
 	refilled  time.Time // time at which the index was last found lost
+	reached   int64     // most items in the index since then: fewer now are another loss, not a rebuild in progress
 	differed  bool      // whether the counts differed by more than what waits at the last check
 	explained int64     // difference of the counts without anything to repair, for example rejected items
 	failed    string    // reason of the last comparison if it ended with an error: the next check repeats it
@@ -108,7 +109,7 @@ func (r *reconciler) check(ctx context.Context) error {
 	r.failed = ""
 	switch reason {
 	case mostMissing:
-		r.refilled = r.clock.Now()
+		r.refilled, r.reached = r.clock.Now(), indexed
 	case countsDiffer:
 		if r.differed = false; found == 0 {
 			r.explained = counts.Items - indexed
@@ -136,8 +137,9 @@ func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64
 	before := r.differed
 	difference := max(stored-indexed, indexed-stored)
 	r.differed = difference > int64(waiting*reconcile.MaxIDs)
+	r.reached = max(r.reached, indexed)
 	switch {
-	case 2*indexed < stored && now.Sub(r.refilled) >= refillEvery:
+	case 2*indexed < stored && (indexed < r.reached || now.Sub(r.refilled) >= refillEvery):
 		return mostMissing
 	case start && indexed != stored:
 		return atStart

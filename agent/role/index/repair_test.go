@@ -81,6 +81,26 @@ func TestReconciler_LastingDifference(t *testing.T) {
 	}
 }
 
+// An index that is deleted during a rebuild, or soon after it, is rebuilt at the next check.
+func TestReconciler_LostTwice(t *testing.T) {
+	r := &reconciler{next: worktest.Noon.Add(time.Hour), refilled: worktest.Noon, reached: 10}
+	for i, check := range []struct {
+		indexed int64
+		want    string
+	}{
+		{20, ""}, // the rebuild goes on
+		{45, ""},
+		{3, mostMissing},
+		{3, mostMissing}, // not compared yet: the queue was too long
+		{98, ""},
+		{0, mostMissing},
+	} {
+		if got := r.reason(worktest.Noon.Add(time.Minute), 100, check.indexed, 50); got != check.want {
+			t.Errorf("check %d: got %q, want %q", i, got, check.want)
+		}
+	}
+}
+
 // A comparison that ends with an error, as in a restart of the store, is repeated by the next check, also while the index
 // has most items again.
 func TestReconciler_RepeatsFailedComparisons(t *testing.T) {
