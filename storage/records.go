@@ -14,7 +14,7 @@ var ErrTooLarge = errors.New("too large")
 
 // Records is the part of a [Store] that stores small tables of named records. Callers use the functions of
 // each table: [Proxies], [Tokens], [People], [Sessions], [Passkeys], [PersonTokens], [FeverKeys], [Annotations], [Follows], [Visits],
-// [Interests], [Imports], [RuleSets], [Jobs], [SavedSearches], [Views] and [Notes].
+// [Interests], [Imports], [RuleSets], [Jobs], [SavedSearches], [Views], [Subscriptions] and [Notes].
 type Records interface {
 	// ReadRecords returns the records that match the query, in the order of the table, as pointers to the
 	// table's type.

@@ -20,6 +20,7 @@ type Store interface {
 	Activities
 	Marks
 	Members
+	Deliveries
 	Serials
 	Retention
 

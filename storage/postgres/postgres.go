@@ -27,6 +27,7 @@ type Store struct {
 	storyStore
 	markStore
 	memberStore
+	deliveryStore
 	recordStore
 	fenceStore
 	retentionStore
@@ -40,6 +41,7 @@ type (
 	storyStore     struct{ *engine }
 	markStore      struct{ *engine }
 	memberStore    struct{ *engine }
+	deliveryStore  struct{ *engine }
 	recordStore    struct{ *engine }
 	fenceStore     struct{ *engine }
 	retentionStore struct{ *engine }
@@ -74,7 +76,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, deliveryStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // Check returns nil if [Open] could use the server at url, or Open's error. It changes nothing.

@@ -241,7 +241,50 @@ const addedTables = `
 	CREATE TABLE IF NOT EXISTS view_serial (
 		id   INTEGER PRIMARY KEY,
 		last INTEGER NOT NULL
-	) STRICT`
+	) STRICT;
+
+	-- Members that subscriptions send.
+	CREATE INDEX IF NOT EXISTS view_members_by_serial ON view_members (view, serial) WHERE past = 0 AND absent = 0;
+
+	-- The columns from cursor on are the state of the delivery.
+	CREATE TABLE IF NOT EXISTS subscriptions (
+		id            TEXT PRIMARY KEY,
+		owner         TEXT NOT NULL,
+		title         TEXT NOT NULL,
+		views         TEXT,             -- JSON of numbers
+		channel       TEXT NOT NULL,
+		receiver      TEXT NOT NULL,
+		secret        TEXT NOT NULL,
+		schedule      TEXT NOT NULL,
+		after_serial  INTEGER NOT NULL,
+		created       INTEGER NOT NULL,
+		cursor        INTEGER,          -- NULL: after_serial
+		failures      INTEGER NOT NULL DEFAULT 0,
+		failing_since INTEGER,
+		due           INTEGER,
+		sent          INTEGER,
+		off           TEXT NOT NULL DEFAULT '',
+		claimant      TEXT NOT NULL DEFAULT '',
+		claimed_until INTEGER
+	) STRICT;
+
+	CREATE TABLE IF NOT EXISTS delivery_attempts (
+		id           INTEGER PRIMARY KEY AUTOINCREMENT,
+		subscription TEXT NOT NULL,
+		view         INTEGER NOT NULL,
+		serial       INTEGER NOT NULL,
+		item_id      TEXT NOT NULL,
+		items        INTEGER NOT NULL,
+		number       INTEGER NOT NULL,
+		at           INTEGER NOT NULL,
+		took         INTEGER NOT NULL,  -- microseconds
+		status       INTEGER NOT NULL,
+		error        TEXT NOT NULL,
+		next         INTEGER            -- NULL: the message is not sent again
+	) STRICT;
+
+	CREATE INDEX IF NOT EXISTS delivery_attempts_by_subscription ON delivery_attempts (subscription, id);
+	CREATE INDEX IF NOT EXISTS delivery_attempts_due ON delivery_attempts (subscription, next) WHERE next IS NOT NULL`
 
 // applyMigrations applies the missing migrations and adds the missing tables, then columns, in the caller's transaction.
 func applyMigrations(ctx context.Context, conn *sql.Conn, steps []string) error {

@@ -30,6 +30,7 @@ type Store struct {
 	storyStore
 	markStore
 	memberStore
+	deliveryStore
 	recordStore
 	fenceStore
 	retentionStore
@@ -43,6 +44,7 @@ type (
 	storyStore     struct{ *engine }
 	markStore      struct{ *engine }
 	memberStore    struct{ *engine }
+	deliveryStore  struct{ *engine }
 	recordStore    struct{ *engine }
 	fenceStore     struct{ *engine }
 	retentionStore struct{ *engine }
@@ -147,7 +149,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.scanner.Go(e.scanFile)
-	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
+	return &Store{e, feedStore{e}, itemStore{e}, labelStore{e}, storyStore{e}, markStore{e}, memberStore{e}, deliveryStore{e}, recordStore{e}, fenceStore{e}, retentionStore{e}}, nil
 }
 
 // writing prepares the connection for writes.

@@ -158,6 +158,9 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ListMembers pages by time", listedMembers},
 		{"RemoveMembers deletes old members of a view", removedMembers},
 		{"members are found by story and original", relatedMembers},
+		{"ClaimSubscriptions claims those with something to send, each once", claimedSubscriptions},
+		{"FinishDelivery stores progress and attempts under a claim only", finishedDeliveries},
+		{"attempts are repeated when they are due", dueAttempts},
 
 		{"PutJob stores every field of a job", storedJob},
 		{"a cancelled job stays cancelled", cancelJob},

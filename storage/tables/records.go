@@ -58,6 +58,11 @@ func Change(ctx context.Context, tx Tx, t *storage.Table, c storage.RecordChange
 	case err != nil, record == nil && stored == nil:
 		return err
 	case record == nil:
+		if table, column, owns := strings.Cut(t.Owned, "."); owns {
+			if err := tx.Exec(ctx, fmt.Sprintf(`DELETE FROM %s WHERE %s = ?1`, table, column), before[t.Keys-1]); err != nil {
+				return err
+			}
+		}
 		return tx.Exec(ctx, `DELETE FROM `+t.Name+withKey(t, t.Keys), before[:t.Keys]...)
 	}
 	after := values(tx, t, record)

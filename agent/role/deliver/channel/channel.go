@@ -1,0 +1,86 @@
+// Package channel has what the channels have in common through which subscriptions send items: webhooks, mail and others.
+package channel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"time"
+)
+
+// A Channel sends messages to receivers of one kind. Its methods may be called concurrently.
+type Channel interface {
+	// Check returns an error, which says what to do, if an address is none of this channel. It connects to nothing.
+	Check(address string) error
+
+	// Send sends a message once, within the time that ctx allows. The error is a [*ResponseError] if the receiver responded.
+	Send(ctx context.Context, to Receiver, m Message) (Response, error)
+
+	// MaxItems is the number of items that a message shows. A channel of single items, such as a webhook, has 1: others
+	// tell in [Message.More] how many items a message leaves out.
+	MaxItems() int
+}
+
+// A Receiver is where a subscription sends its messages.
+type Receiver struct {
+	Address string // in clear text
+	Secret  string // by which messages are signed, in clear text; or empty
+}
+
+// A Message informs a receiver of items that entered a view.
+type Message struct {
+	ID    string    // the same in each attempt, so that the receiver recognises repeats
+	At    time.Time // when its first item entered
+	Title string    // of the subscription
+	Items []Item    // 1 to [Channel.MaxItems]
+	More  int       // number of further items that entered, but are not in Items
+}
+
+// An Item is an item as receivers get it.
+type Item struct {
+	ID         string    `json:"id"`
+	View       string    `json:"view"` // name of the view that it entered
+	URL        string    `json:"url"`
+	Title      string    `json:"title"`
+	Excerpt    string    `json:"excerpt,omitempty"` // beginning of its text, without markup
+	Authors    []string  `json:"authors,omitempty"`
+	FeedID     string    `json:"feed_id"`
+	FeedTitle  string    `json:"feed_title,omitempty"`
+	Published  time.Time `json:"published"`
+	Language   string    `json:"language,omitempty"` // BCP 47
+	Categories []string  `json:"categories,omitempty"`
+	Topics     []string  `json:"topics,omitempty"`
+	Labels     []string  `json:"labels,omitempty"` // that the view sets
+	StoryID    string    `json:"story_id,omitempty"`
+}
+
+// A Response is what a receiver responded to a message that it accepted.
+type Response struct {
+	Status int // code in the channel's protocol, such as that of HTTP
+}
+
+// A ResponseError is a response that does not accept a message.
+type ResponseError struct {
+	Status     int
+	Text       string        // short description, without secrets
+	RetryAfter time.Duration // that the receiver requests; 0: none
+	IsGone     bool          // it wants no more messages
+}
+
+func (e *ResponseError) Error() string { return e.Text }
+
+// StatusOf returns the code of the response that an error of [Channel.Send] contains, 0 without a response.
+func StatusOf(err error) int {
+	var response *ResponseError
+	if errors.As(err, &response) {
+		return response.Status
+	}
+	return 0
+}
+
+// MessageID returns the ID of a message of a subscription that begins with an item.
+func MessageID(subscription, itemID string) string {
+	sum := sha256.Sum256([]byte(subscription + "\x00" + itemID))
+	return "msg_" + base64.RawURLEncoding.EncodeToString(sum[:18])
+}

@@ -1,0 +1,143 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// MaxSubscriptions is the maximum number of subscriptions.
+const MaxSubscriptions = 10_000
+
+// A Subscription sends the items that enter views to a receiver, through a channel such as a webhook.
+type Subscription struct {
+	ID       string
+	Owner    string // client that made it, see package agent/access; empty: a client without a login
+	Title    string
+	Views    []int64 // numbers of views; an item that enters several of them is sent once
+	Channel  string  // its name, see package agent/role/deliver/channel
+	Receiver string  // address in the form of the channel; sealed, except in a mesh without a key
+	Secret   string  // by which the channel signs, sealed likewise; or empty
+	Schedule string  // when several items are sent together, see package agent/role/deliver/schedule; empty: at once
+	After    int64   // members with a greater [Member.Serial] are sent
+	Created  time.Time
+}
+
+var subscriptionTable = tableOf(Table{Name: "subscriptions", Keys: 1, Order: "id", Max: MaxSubscriptions, Owned: "delivery_attempts.subscription"}, func(s *Subscription) []Column {
+	return []Column{
+		{Name: "id", Field: &s.ID}, {Name: "owner", Field: &s.Owner}, {Name: "title", Field: &s.Title}, {Name: "views", Field: &s.Views},
+		{Name: "channel", Field: &s.Channel}, {Name: "receiver", Field: &s.Receiver}, {Name: "secret", Field: &s.Secret}, {Name: "schedule", Field: &s.Schedule},
+		{Name: "after_serial", Field: &s.After}, {Name: "created", Field: &s.Created},
+	}
+})
+
+// Subscriptions returns the subscriptions of a [Store].
+func Subscriptions(of Records) SubscriptionRecords { return SubscriptionRecords{of} }
+
+// SubscriptionRecords are the subscriptions of a [Store].
+type SubscriptionRecords struct{ records Records }
+
+// List returns all subscriptions, ordered by ID.
+func (s SubscriptionRecords) List(ctx context.Context) ([]Subscription, error) {
+	return listRecords[Subscription](ctx, s.records, subscriptionTable, allRecords)
+}
+
+// Get returns the subscription with the ID, or [ErrNotFound].
+func (s SubscriptionRecords) Get(ctx context.Context, id string) (Subscription, error) {
+	return readRecord[Subscription](ctx, s.records, subscriptionTable, id)
+}
+
+// Change stores what apply returns for the subscription of the ID, nil if there is none. It returns the error of apply, and
+// [ErrTooMany] if [MaxSubscriptions] others are stored.
+func (s SubscriptionRecords) Change(ctx context.Context, id string, apply func(stored *Subscription) (*Subscription, error)) error {
+	return changeRecord(ctx, s.records, subscriptionTable, apply, id)
+}
+
+// Remove deletes the subscription with the ID and its attempts, or returns [ErrNotFound].
+func (s SubscriptionRecords) Remove(ctx context.Context, id string) error {
+	return removeRecord[Subscription](ctx, s.records, subscriptionTable, id)
+}
+
+// Deliveries is the part of a [Store] that hands out subscriptions with something to send, each to one process at a time,
+// and records what was sent. The members of views are the outbox: a member that is stored is sent to each subscription of
+// its view, unless it is in the past or absent.
+type Deliveries interface {
+	// LastSerial returns the greatest serial of a member that was ever stored, 0 if there was none.
+	LastSerial(ctx context.Context) (int64, error)
+
+	// ClaimSubscriptions returns at most limit subscriptions that are on, have something to send at claim.Now, and are claimed
+	// by no other process, those first that are due for longest. They are claimed until the claim ends, or until FinishDelivery.
+	// failing selects those whose last attempt failed, or else the others.
+	ClaimSubscriptions(ctx context.Context, claim Claim, failing bool, limit int) ([]ClaimedSubscription, error)
+
+	// ListPending returns at most limit members of views that are to be sent, with serials after the given one, ordered by serial.
+	ListPending(ctx context.Context, views []int64, after int64, limit int) ([]Member, error)
+
+	// DueAttempts returns at most limit last attempts of a subscription's messages that are to be repeated by now, those
+	// first that are due for longest.
+	DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]Attempt, error)
+
+	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and ends
+	// the claim unless keep is set. Older attempts for the same items are not repeated any more, and all but the last MaxAttempts that
+	// are not to be repeated are deleted. It returns [ErrConflict] if the claim is lost; then nothing is changed.
+	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, keep bool) error
+
+	// ChangeDelivery stores what apply makes of the state of a subscription, and ends a claim. It returns [ErrNotFound]
+	// without such a subscription.
+	ChangeDelivery(ctx context.Context, subscription string, apply func(*DeliveryState)) error
+
+	// DeliveryStates returns the states of these subscriptions that exist, by ID.
+	DeliveryStates(ctx context.Context, subscriptions ...string) (map[string]DeliveryState, error)
+
+	// RepeatDelivery makes the message of an item due now, whose attempt is stored. It returns [ErrNotFound] without one.
+	RepeatDelivery(ctx context.Context, subscription, itemID string, now time.Time) error
+
+	// ListAttempts returns at most limit attempts of a subscription with IDs below before, or all if it is 0, the last first.
+	ListAttempts(ctx context.Context, subscription string, before int64, limit int) ([]Attempt, error)
+}
+
+// MaxAttempts is the number of attempts that are stored for each subscription, besides those to be repeated.
+const MaxAttempts = 1000
+
+// A Claim is the right of a process to send for subscriptions.
+type Claim struct {
+	Claimant string // random name of the process
+	Now      time.Time
+	Until    time.Time
+}
+
+// A ClaimedSubscription is a subscription with its state.
+type ClaimedSubscription struct {
+	Subscription
+	State DeliveryState
+}
+
+// A DeliveryState is the progress of a [Subscription].
+type DeliveryState struct {
+	Subscription string
+	Cursor       int64     // serial of the last member that was sent, given up, or is repeated by its attempt
+	Failures     int       // attempts that failed since the last one that succeeded
+	FailingSince time.Time // first of them; zero: none
+	Due          time.Time // nothing new is sent before; zero: at once
+	Sent         time.Time // last attempt that succeeded; zero: none
+	Off          string    // why nothing is sent any more; empty: it is on
+}
+
+// An Attempt is one try to send a message, with its result.
+type Attempt struct {
+	ID           int64 // in order of time, set by the store
+	Subscription string
+	View         int64
+	Serial       int64  // of the member, or the last one of several
+	ItemID       string // of the member; empty: of several
+	Items        int    // number of items in the message
+	Number       int    // of the attempt for the message, from 1; 0: it is to be repeated on request
+	At           time.Time
+	Took         time.Duration // in microseconds
+	Status       int           // response code of the receiver; 0: no response
+	Error        string        // why it failed; empty: it was received
+	Next         time.Time     // when the message is to be sent again; zero: not any more
+}
+
+// LatestDue returns the latest time at which something may be due that was planned by now: a later one is that of a process
+// with a wrong clock, and counts as due.
+func LatestDue(now time.Time) time.Time { return now.Add(8 * 24 * time.Hour) }

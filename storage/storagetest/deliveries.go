@@ -1,0 +1,219 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"feedmesh/storage"
+)
+
+// subscribe stores a subscription to views.
+func subscribe(c storeTest, id string, views ...int64) storage.Subscription {
+	c.Helper()
+	last, err := c.LastSerial(c.Context())
+	if err != nil {
+		c.Fatal(err)
+	}
+	s := storage.Subscription{ID: id, Owner: "ann", Title: "Новости", Views: views, Channel: "webhook", Receiver: "https://receiver.example/?a=b", Secret: "whsec", Schedule: "daily 08:00 UTC", After: last, Created: day}
+	if err := storage.Subscriptions(c.Store).Change(c.Context(), id, func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
+		c.Fatal(err)
+	}
+	return s
+}
+
+// claimAt returns the IDs of the subscriptions that a claimant claims at a minute of the day, for ten minutes.
+func claimAt(c storeTest, claimant string, minute int, failing bool) (ids []string) {
+	c.Helper()
+	now := day.Add(time.Duration(minute) * time.Minute)
+	claimed, err := c.ClaimSubscriptions(c.Context(), storage.Claim{Claimant: claimant, Now: now, Until: now.Add(10 * time.Minute)}, failing, 10)
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, one := range claimed {
+		ids = append(ids, one.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func claimedSubscriptions(c storeTest) {
+	changeMembers(c, nil, aMember(1, "old", 0))
+	s := subscribe(c, "a", 1, 2)
+	subscribe(c, "b", 3)
+	if got, err := storage.Subscriptions(c.Store).Get(c.Context(), "a"); err != nil {
+		c.Fatal(err)
+	} else {
+		c.wantEqual("the subscription", got, s)
+	}
+	wantClaimed := func(what, claimant string, minute int, want ...string) {
+		c.Helper()
+		c.wantEqual(what, claimAt(c, claimant, minute, false), want)
+	}
+	wantClaimed("without new members", "x", 0)
+	past, absent := aMember(3, "past", 0), aMember(3, "absent", 0)
+	past.Past, absent.Absent = true, true
+	changeMembers(c, nil, past, absent)
+	wantClaimed("with members that are past or absent", "x", 0)
+	changeMembers(c, nil, aMember(2, "new", 0))
+	wantClaimed("with a new member of one of its views", "x", 0, "a")
+	wantClaimed("by another process", "y", 9)
+	wantClaimed("when the claim has ended", "y", 10, "a")
+	wantClaimed("by a process whose clock is an hour behind, when the claim lasts too long", "z", -50, "a")
+
+	pending, err := c.ListPending(c.Context(), s.Views, s.After, 10)
+	if err != nil || len(pending) != 1 || pending[0].ItemID != "new" || pending[0].Serial <= s.After {
+		c.Errorf("pending are %+v, %v", pending, err)
+	}
+	changeMembers(c, nil, aMember(1, "newer", 0))
+	if pending, err = c.ListPending(c.Context(), s.Views, pending[0].Serial, 10); err != nil || len(pending) != 1 || pending[0].ItemID != "newer" {
+		c.Errorf("pending after the first are %+v, %v", pending, err)
+	}
+
+	// A change of the subscription keeps its progress.
+	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial}
+	if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = state }); err != nil {
+		c.Fatal(err)
+	}
+	s.Title = "News"
+	if err := storage.Subscriptions(c.Store).Change(c.Context(), "a", func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
+		c.Fatal(err)
+	}
+	wantClaimed("when all are sent", "x", 100)
+	wantState(c, state)
+
+	changeMembers(c, nil, aMember(1, "another", 0))
+	for _, test := range []struct {
+		what  string
+		state storage.DeliveryState
+		want  []string
+	}{
+		{"that is off", storage.DeliveryState{Off: "gone"}, nil},
+		{"that is due later", storage.DeliveryState{Due: day.Add(101 * time.Minute)}, nil},
+		{"that is due", storage.DeliveryState{Due: day.Add(100 * time.Minute)}, []string{"a"}},
+		{"that is due in a year", storage.DeliveryState{Due: day.Add(365 * 24 * time.Hour)}, []string{"a"}},
+	} {
+		test.state.Subscription, test.state.Cursor = "a", state.Cursor
+		if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = test.state }); err != nil {
+			c.Fatal(err)
+		}
+		wantClaimed("a subscription "+test.what, "x", 100, test.want...)
+	}
+	c.wantError("change a delivery that is not there", c.ChangeDelivery(c.Context(), "none", func(*storage.DeliveryState) {}), storage.ErrNotFound)
+}
+
+func wantState(c storeTest, want storage.DeliveryState) {
+	c.Helper()
+	states, err := c.DeliveryStates(c.Context(), want.Subscription, "none")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("the states", states, map[string]storage.DeliveryState{want.Subscription: want})
+}
+
+func finishedDeliveries(c storeTest) {
+	s := subscribe(c, "a", 1)
+	changeMembers(c, nil, aMember(1, "x", 0), aMember(1, "y", 0))
+	c.wantEqual("claimed", claimAt(c, "p", 0, false), []string{"a"})
+	attempt := storage.Attempt{Subscription: "a", View: 1, Serial: 7, ItemID: "x", Items: 1, Number: 1, At: day, Took: 1500 * time.Microsecond, Status: 503, Error: "busy", Next: day.Add(time.Minute)}
+	state := storage.DeliveryState{Subscription: "a", Cursor: s.After + 1, Failures: 1, FailingSince: day, Due: day.Add(time.Second), Sent: day}
+	c.wantError("finish without the claim", c.FinishDelivery(c.Context(), "q", state, []storage.Attempt{attempt}, false), storage.ErrConflict)
+	attempts := func() []storage.Attempt {
+		c.Helper()
+		all, err := c.ListAttempts(c.Context(), "a", 0, 2000)
+		if err != nil {
+			c.Fatal(err)
+		}
+		return all
+	}
+	c.wantEqual("attempts without the claim", len(attempts()), 0)
+	if err := c.FinishDelivery(c.Context(), "p", state, []storage.Attempt{attempt}, true); err != nil {
+		c.Fatal(err)
+	}
+	wantState(c, state)
+	got := attempts()
+	if len(got) != 1 || got[0].ID == 0 {
+		c.Fatalf("got %+v", got)
+	}
+	attempt.ID = got[0].ID
+	c.wantEqual("the attempt", got[0], attempt)
+
+	c.wantEqual("claimed during a claim that was kept", claimAt(c, "q", 1, true), []string(nil))
+	if err := c.FinishDelivery(c.Context(), "p", state, nil, false); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("claimed among those that do not fail", claimAt(c, "q", 1, false), []string(nil))
+	c.wantEqual("claimed among those that fail", claimAt(c, "q", 1, true), []string{"a"})
+
+	// Attempts are bounded; those to be repeated stay.
+	var many []storage.Attempt
+	for i := range storage.MaxAttempts + 5 {
+		many = append(many, storage.Attempt{Subscription: "a", View: 1, ItemID: fmt.Sprint(i), Items: 1, Number: 1, At: day, Status: 200})
+	}
+	if err := c.FinishDelivery(c.Context(), "q", state, many, false); err != nil {
+		c.Fatal(err)
+	}
+	got = attempts()
+	if last := got[len(got)-1]; len(got) != storage.MaxAttempts+1 || last.ItemID != "x" || got[len(got)-2].ItemID != "5" {
+		c.Errorf("got %d attempts, the last %+v", len(got), last)
+	}
+	if page, err := c.ListAttempts(c.Context(), "a", got[1].ID, 1); err != nil || len(page) != 1 || page[0].ID != got[2].ID {
+		c.Errorf("the next page is %+v, %v", page, err)
+	}
+	if err := storage.Subscriptions(c.Store).Remove(c.Context(), "a"); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("attempts of a removed subscription", len(attempts()), 0)
+	c.wantError("finish a removed subscription", c.FinishDelivery(c.Context(), "q", state, nil, false), storage.ErrConflict)
+}
+
+func dueAttempts(c storeTest) {
+	subscribe(c, "a", 1)
+	changeMembers(c, nil, aMember(1, "x", 0))
+	claimAt(c, "p", 0, false)
+	state := storage.DeliveryState{Subscription: "a", Cursor: 1 << 40}
+	finish := func(attempts ...storage.Attempt) {
+		c.Helper()
+		if err := c.FinishDelivery(c.Context(), "p", state, attempts, true); err != nil {
+			c.Fatal(err)
+		}
+	}
+	failed := func(item string, number, next int) storage.Attempt {
+		return storage.Attempt{Subscription: "a", View: 1, ItemID: item, Items: 1, Number: number, At: day, Error: "failed", Next: day.Add(time.Duration(next) * time.Minute)}
+	}
+	wantDue := func(minute int, want ...string) {
+		c.Helper()
+		due, err := c.DueAttempts(c.Context(), "a", day.Add(time.Duration(minute)*time.Minute), 10)
+		if err != nil {
+			c.Fatal(err)
+		}
+		var got []string
+		for _, a := range due {
+			got = append(got, fmt.Sprint(a.ItemID, a.Number))
+		}
+		c.wantEqual(fmt.Sprintf("due in minute %d", minute), got, want)
+	}
+	finish(failed("x", 1, 5), failed("y", 1, 3), storage.Attempt{Subscription: "a", ItemID: "z", Number: 1, At: day})
+	wantDue(2)
+	wantDue(3, "y1")
+	wantDue(5, "y1", "x1")
+	finish(failed("y", 2, 9))
+	wantDue(5, "x1")
+	wantDue(9, "x1", "y2")
+	sent := failed("x", 2, 0)
+	sent.Next, sent.Error = time.Time{}, ""
+	finish(sent)
+	wantDue(9, "y2")
+	if err := c.FinishDelivery(c.Context(), "p", state, nil, false); err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("claimed before an attempt is due", claimAt(c, "p", 8, false), []string(nil))
+	c.wantEqual("claimed when it is", claimAt(c, "p", 9, false), []string{"a"})
+
+	if err := c.RepeatDelivery(c.Context(), "a", "x", day); err != nil {
+		c.Fatal(err)
+	}
+	wantDue(9, "x2", "y2")
+	c.wantError("repeat what was never sent", c.RepeatDelivery(c.Context(), "a", "none", day), storage.ErrNotFound)
+	c.wantError("repeat a message of several", c.RepeatDelivery(c.Context(), "a", "", day), storage.ErrNotFound)
+}
