@@ -127,10 +127,11 @@ type Attempt struct {
 	ID           int64 // in order of time, set by the store
 	Subscription string
 	View         int64
-	Serial       int64  // of the member, or the last one of several
-	ItemID       string // of the member; empty: of several
-	Items        int    // number of items in the message
-	Number       int    // of the attempt for the message, from 1; 0: it is to be repeated on request
+	Serial       int64     // of the member, or the last one of several
+	ItemID       string    // of the member; empty: of several
+	Items        int       // number of items in the message
+	Number       int       // of the attempt for the message, from 1; 0: it is to be repeated on request
+	Entered      time.Time // of the member, or the first one of several
 	At           time.Time
 	Took         time.Duration // in microseconds
 	Status       int           // response code of the receiver; 0: no response

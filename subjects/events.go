@@ -19,6 +19,10 @@ const (
 	StoryGrew  = "story.grew"  // another publisher reported a story
 	BurstStart = "burst.start" // items of a story, category or topic arrive above their usual rate
 
+	ViewItem        = "view.item."       // and a name: an item that a subscription sends to it
+	ViewsGrew       = "views.grew"       // new items entered views
+	SubscriptionOff = "subscription.off" // a receiver failed for days, or wants no more
+
 	MarksChanged = "marks.changed" // a client marked items as read, unread or starred
 )
 

@@ -123,6 +123,7 @@ func (n *node) open(ctx context.Context) (err error) {
 	public := fetch.New(publicOptions(n.config, n.options.Version))
 	n.closeLater(closer(func() error { public.Close(); return nil }))
 	n.env.Fetch, n.env.Post, n.env.Public = client, client, public
+	n.env.Receivers = client.Transport()
 	if len(n.certificates) > 0 {
 		n.health.certificates = n.certificates.check
 	}

@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/role/classify"
 	"feedmesh/agent/role/cluster"
 	"feedmesh/agent/role/crawl"
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/role/index"
 	"feedmesh/agent/role/parse"
 	"feedmesh/agent/role/prepare"
@@ -70,6 +71,10 @@ var All = []Role{
 	{
 		Name: "index", Serves: []string{subjects.IndexQueue.Name, subjects.ViewQueue.Name}, Store: true, Index: true, Run: worker(index.Run),
 		Description: "index items in batches, repair differences from the store, and find the views of items; one active, others on standby",
+	},
+	{
+		Name: "deliver", Store: true, Run: worker(deliver.Run),
+		Description: "send the items of views to the receivers of subscriptions: webhooks and others",
 	},
 	{
 		Name: "api", Store: true, Index: true, Listens: true,

@@ -59,6 +59,30 @@ func (k *Keys) SealProxy(ctx context.Context, p storage.Proxy) (string, error) {
 	return ofProxy(p.URL, k.sealer(ctx, p.ID))
 }
 
+// SealReceiver returns the address and the secret of a subscription, sealed as [Keys.SealRequest] does.
+func (k *Keys) SealReceiver(ctx context.Context, s storage.Subscription) (address, secret string, err error) {
+	return ofReceiver(s, k.sealer(ctx, s.ID))
+}
+
+// OpenReceiver returns the address and the secret of a subscription, opened as [Keys.OpenRequest] does.
+func (k *Keys) OpenReceiver(s storage.Subscription) (address, secret string, err error) {
+	address, secret, err = ofReceiver(s, k.opener(s.ID))
+	k.Observe("subscription "+s.ID, err)
+	return address, secret, err
+}
+
+// ofReceiver returns what do returns for the address and the secret of a subscription.
+func ofReceiver(s storage.Subscription, do func(field, text string) (string, error)) (address, secret string, err error) {
+	if address, err = do("receiver", s.Receiver); err != nil {
+		return "", "", err
+	}
+	if s.Secret == "" {
+		return address, "", nil
+	}
+	secret, err = do("secret", s.Secret)
+	return address, secret, err
+}
+
 func (k *Keys) sealer(ctx context.Context, owner string) func(field, text string) (string, error) {
 	return func(field, text string) (string, error) {
 		if _, is := parse(text); is || k == nil {

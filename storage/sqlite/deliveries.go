@@ -13,7 +13,7 @@ const (
 	lastSerial = `SELECT coalesce(max(last), 0) FROM view_serial`
 
 	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off`
-	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.at, a.took, a.status, a.error, a.next`
+	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
 	// The order is that of the last claims, so that each subscription gets its turn. Times in the far future were stored by a
 	// process with a wrong clock.
@@ -44,8 +44,8 @@ const (
 		WHERE id = ?1`
 	endAttempts   = `UPDATE delivery_attempts SET next = NULL WHERE subscription = ?1 AND item_id = ?2 AND next IS NOT NULL`
 	insertAttempt = `
-		INSERT INTO delivery_attempts (subscription, view, serial, item_id, items, number, at, took, status, error, next)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		INSERT INTO delivery_attempts (subscription, view, serial, item_id, items, number, entered, at, took, status, error, next)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	trimAttempts = `
 		DELETE FROM delivery_attempts WHERE subscription = ?1 AND next IS NULL
 			AND id <= (SELECT id FROM delivery_attempts WHERE subscription = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`
@@ -65,7 +65,7 @@ func scanDeliveryState(row scanner) (d storage.DeliveryState, err error) {
 
 func scanAttempt(row scanner) (a storage.Attempt, err error) {
 	var took int64
-	err = row.Scan(&a.ID, &a.Subscription, &a.View, &a.Serial, &a.ItemID, &a.Items, &a.Number, nullTime{&a.At}, &took, &a.Status, &a.Error, nullTime{&a.Next})
+	err = row.Scan(&a.ID, &a.Subscription, &a.View, &a.Serial, &a.ItemID, &a.Items, &a.Number, nullTime{&a.Entered}, nullTime{&a.At}, &took, &a.Status, &a.Error, nullTime{&a.Next})
 	a.Took = time.Duration(took) * time.Microsecond
 	return a, err
 }
@@ -126,7 +126,7 @@ func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, stat
 			if _, err := w.exec(ctx, endAttempts, state.Subscription, a.ItemID); err != nil {
 				return err
 			}
-			if _, err := w.exec(ctx, insertAttempt, state.Subscription, a.View, a.Serial, a.ItemID, a.Items, a.Number, micros(a.At),
+			if _, err := w.exec(ctx, insertAttempt, state.Subscription, a.View, a.Serial, a.ItemID, a.Items, a.Number, micros(a.Entered), micros(a.At),
 				a.Took.Microseconds(), a.Status, a.Error, microsOrNull(a.Next)); err != nil {
 				return err
 			}

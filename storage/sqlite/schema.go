@@ -276,6 +276,7 @@ const addedTables = `
 		item_id      TEXT NOT NULL,
 		items        INTEGER NOT NULL,
 		number       INTEGER NOT NULL,
+		entered      INTEGER NOT NULL,
 		at           INTEGER NOT NULL,
 		took         INTEGER NOT NULL,  -- microseconds
 		status       INTEGER NOT NULL,

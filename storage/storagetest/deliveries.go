@@ -115,7 +115,7 @@ func finishedDeliveries(c storeTest) {
 	s := subscribe(c, "a", 1)
 	changeMembers(c, nil, aMember(1, "x", 0), aMember(1, "y", 0))
 	c.wantEqual("claimed", claimAt(c, "p", 0, false), []string{"a"})
-	attempt := storage.Attempt{Subscription: "a", View: 1, Serial: 7, ItemID: "x", Items: 1, Number: 1, At: day, Took: 1500 * time.Microsecond, Status: 503, Error: "busy", Next: day.Add(time.Minute)}
+	attempt := storage.Attempt{Subscription: "a", View: 1, Serial: 7, ItemID: "x", Items: 1, Number: 1, Entered: day, At: day, Took: 1500 * time.Microsecond, Status: 503, Error: "busy", Next: day.Add(time.Minute)}
 	state := storage.DeliveryState{Subscription: "a", Cursor: s.After + 1, Failures: 1, FailingSince: day, Due: day.Add(time.Second), Sent: day}
 	c.wantError("finish without the claim", c.FinishDelivery(c.Context(), "q", state, []storage.Attempt{attempt}, false), storage.ErrConflict)
 	attempts := func() []storage.Attempt {
@@ -148,7 +148,7 @@ func finishedDeliveries(c storeTest) {
 	// Attempts are bounded; those to be repeated stay.
 	var many []storage.Attempt
 	for i := range storage.MaxAttempts + 5 {
-		many = append(many, storage.Attempt{Subscription: "a", View: 1, ItemID: fmt.Sprint(i), Items: 1, Number: 1, At: day, Status: 200})
+		many = append(many, storage.Attempt{Subscription: "a", View: 1, ItemID: fmt.Sprint(i), Items: 1, Number: 1, Entered: day, At: day, Status: 200})
 	}
 	if err := c.FinishDelivery(c.Context(), "q", state, many, false); err != nil {
 		c.Fatal(err)
@@ -179,7 +179,7 @@ func dueAttempts(c storeTest) {
 		}
 	}
 	failed := func(item string, number, next int) storage.Attempt {
-		return storage.Attempt{Subscription: "a", View: 1, ItemID: item, Items: 1, Number: number, At: day, Error: "failed", Next: day.Add(time.Duration(next) * time.Minute)}
+		return storage.Attempt{Subscription: "a", View: 1, ItemID: item, Items: 1, Number: number, Entered: day, At: day, Error: "failed", Next: day.Add(time.Duration(next) * time.Minute)}
 	}
 	wantDue := func(minute int, want ...string) {
 		c.Helper()
@@ -193,7 +193,7 @@ func dueAttempts(c storeTest) {
 		}
 		c.wantEqual(fmt.Sprintf("due in minute %d", minute), got, want)
 	}
-	finish(failed("x", 1, 5), failed("y", 1, 3), storage.Attempt{Subscription: "a", ItemID: "z", Number: 1, At: day})
+	finish(failed("x", 1, 5), failed("y", 1, 3), storage.Attempt{Subscription: "a", ItemID: "z", Number: 1, Entered: day, At: day})
 	wantDue(2)
 	wantDue(3, "y1")
 	wantDue(5, "y1", "x1")

@@ -5,6 +5,7 @@ package work
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,15 +25,17 @@ import (
 
 // An Env contains the dependencies that the roles of one process share.
 type Env struct {
-	Config  config.Config
-	Mesh    *mesh.Mesh
-	Store   storage.Store // nil unless a role needs it
-	Index   storage.Index // nil unless a role needs it
-	Fetch   Fetcher
-	Public  Fetcher         // refuses private networks, which Fetch may be allowed
-	Post    websub.Poster   // to hubs
-	Bodies  bodycache.Cache // documents from crawl to parse
-	Secrets *secret.Keys    // of passwords
+	Config config.Config
+	Mesh   *mesh.Mesh
+	Store  storage.Store // nil unless a role needs it
+	Index  storage.Index // nil unless a role needs it
+	Fetch  Fetcher
+	Public Fetcher       // refuses private networks, which Fetch may be allowed
+	Post   websub.Poster // to hubs
+
+	Receivers http.RoundTripper // to receivers of subscriptions; refuses private networks, except those that feeds may be fetched from
+	Bodies    bodycache.Cache   // documents from crawl to parse
+	Secrets   *secret.Keys      // of passwords
 
 	// The current rules for cleaning and for classification. They return new values after the rules change.
 	Prepare    func() *text.Rules

@@ -31,6 +31,7 @@ CREATE TABLE delivery_attempts (
 	item_id      text COLLATE "C" NOT NULL,
 	items        bigint NOT NULL,
 	number       bigint NOT NULL,
+	entered      timestamptz NOT NULL,
 	at           timestamptz NOT NULL,
 	took         bigint NOT NULL,   -- microseconds
 	status       bigint NOT NULL,

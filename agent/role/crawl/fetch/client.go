@@ -70,6 +70,10 @@ func maxIdleConns(parallel, files int) int {
 	return max(64, min(idleConnsPerFetch*parallel, max(maxIdleConnsTotal, 4*parallel), files/4))
 }
 
+// Transport returns the client's direct connections, with their guard, for requests other than [Client.Fetch]. Its caller bounds their
+// time, and the part of a response that is read.
+func (c *Client) Transport() http.RoundTripper { return c.direct }
+
 // Close closes idle connections.
 func (c *Client) Close() {
 	c.direct.CloseIdleConnections()

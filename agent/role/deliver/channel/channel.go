@@ -44,7 +44,7 @@ type Item struct {
 	URL        string    `json:"url"`
 	Title      string    `json:"title"`
 	Excerpt    string    `json:"excerpt,omitempty"` // beginning of its text, without markup
-	Authors    []string  `json:"authors,omitempty"`
+	Author     string    `json:"author,omitempty"`
 	FeedID     string    `json:"feed_id"`
 	FeedTitle  string    `json:"feed_title,omitempty"`
 	Published  time.Time `json:"published"`

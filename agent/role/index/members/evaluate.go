@@ -9,10 +9,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nuid"
+
 	"feedmesh/classify/text"
 	"feedmesh/classify/unique"
 	"feedmesh/classify/view/network"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 const (
@@ -235,5 +238,12 @@ func (a *admission) store(ctx context.Context) error {
 		return err
 	}
 	a.entered.Add(float64(len(a.orders)))
+	if slices.ContainsFunc(changed, func(m storage.Member) bool { return m.Serial == 0 && !m.Past }) {
+		// Roles that miss the event look themselves, later.
+		event := subjects.Event{Kind: subjects.ViewsGrew, At: a.now, Text: nuid.Next()}
+		if err := a.out.Publish(ctx, event.Message()); err != nil {
+			a.log.Warn("event not published", "kind", event.Kind, "err", err)
+		}
+	}
 	return nil
 }

@@ -46,7 +46,7 @@ func Run(ctx context.Context, env *work.Env) error {
 
 func newEvaluator(env *work.Env) *evaluator {
 	return &evaluator{
-		store: env.Store, index: env.Index, depths: env.Mesh.Depths, schema: env.Mesh.Schema, clock: env.Clock, log: env.Log,
+		store: env.Store, index: env.Index, depths: env.Mesh.Depths, schema: env.Mesh.Schema, out: env.Mesh, clock: env.Clock, log: env.Log,
 		entered: metric.Counter(env.Metrics, "feedmesh_view_members_total", "Items that entered a view, once for each view."),
 		left:    metric.Gauges(env.Metrics, "feedmesh_views_left_out", "Views that are not evaluated because their definition is unreadable."),
 		lag:     metric.Seconds(env.Metrics, "feedmesh_view_lag_seconds", "Time from an item's fetch to its views."),
@@ -59,6 +59,7 @@ type evaluator struct {
 	index   storage.Index
 	depths  func(context.Context) ([]subjects.Depth, error)
 	schema  func(context.Context) int // newest that all agents decode
+	out     subjects.Publisher        // of events
 	clock   work.Clock
 	log     *slog.Logger
 	entered prometheus.Counter

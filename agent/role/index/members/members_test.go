@@ -44,8 +44,8 @@ func newBench(t testing.TB) *bench {
 	}
 	b.evaluator = &evaluator{
 		store: store, index: enginetest.Index(t), clock: work.Clock(func() time.Time { return b.now }), log: slog.New(slog.DiscardHandler),
-		depths:  func(context.Context) ([]subjects.Depth, error) { return nil, nil },
-		schema:  func(context.Context) int { return subjects.Schema },
+		depths: func(context.Context) ([]subjects.Depth, error) { return nil, nil },
+		schema: func(context.Context) int { return subjects.Schema }, out: &worktest.Outbox{},
 		entered: metric.Counter(prometheus.NewRegistry(), "entered", ""), lag: metric.Seconds(prometheus.NewRegistry(), "lag", ""),
 		left: metric.Gauges(prometheus.NewRegistry(), "left", ""),
 	}

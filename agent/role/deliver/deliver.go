@@ -1,0 +1,133 @@
+// Package deliver is the role that sends the items of views to the receivers of subscriptions. Any number of processes claim
+// subscriptions with something to send from the store, each for a short time, and send through the channels in the folders
+// below. A member of a view is sent at least once, each time with the same ID. Memory is bounded by the number of
+// subscriptions that a process sends for at the same time, each with a batch of items.
+package deliver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"feedmesh/agent/metric"
+	"feedmesh/agent/role/deliver/channel"
+	"feedmesh/agent/role/work"
+	"feedmesh/agent/secret"
+	"feedmesh/storage"
+	"feedmesh/subjects"
+)
+
+const (
+	pollInterval = time.Second      // of claims without an event that views got items
+	claimTime    = 45 * time.Second // after which another process may claim: longer than runTime and sendTimeout
+	runTime      = 20 * time.Second // after which the claim of a subscription ends, so that others get their turn
+	sendTimeout  = 15 * time.Second // of an attempt
+
+	// Receivers that fail have their own workers, so that those which respond after a timeout do not delay others.
+	maxHealthy = 256
+	maxFailed  = 64
+	claimBatch = 64 // subscriptions that are claimed together
+)
+
+// Run sends until ctx ends. An attempt in progress is cancelled then, and repeated by another process.
+func Run(ctx context.Context, env *work.Env) error {
+	d := &deliverer{
+		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: Channels(env), claimant: nuid.Next(),
+		views:    &viewCache{store: env.Store},
+		attempts: metric.Counters(env.Metrics, "feedmesh_deliveries_total", "Attempts to send items of views to receivers.", "channel", "result"),
+		lag:      metric.Seconds(env.Metrics, "feedmesh_delivery_lag_seconds", "Time from an item's entry in a view to its receipt, at the first attempt."),
+	}
+	healthy, failing := make(chan struct{}, 1), make(chan struct{}, 1)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return d.work(ctx, false, maxHealthy, healthy) })
+	group.Go(func() error { return d.work(ctx, true, maxFailed, failing) })
+	group.Go(func() error { d.listen(ctx, env, healthy, failing); return nil })
+	return group.Wait()
+}
+
+// listen wakes the workers when views got items. Without the mesh they poll.
+func (d *deliverer) listen(ctx context.Context, env *work.Env, wake ...chan struct{}) {
+	notify := func() {
+		for _, one := range wake {
+			select {
+			case one <- struct{}{}:
+			default: // it is awake already
+			}
+		}
+	}
+	for {
+		err := env.Mesh.SubscribeEvents(ctx, notify, func(e subjects.Event) {
+			if e.Kind == subjects.ViewsGrew {
+				notify()
+			}
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		d.log.Warn("no events of views, subscriptions are polled", "err", err)
+		work.Sleep(ctx, time.Minute)
+	}
+}
+
+// A deliverer sends for the subscriptions that it claims.
+type deliverer struct {
+	store    storage.Store
+	secrets  *secret.Keys
+	clock    work.Clock
+	log      *slog.Logger
+	out      subjects.Publisher
+	channels map[string]channel.Channel // by name
+	claimant string
+	views    *viewCache
+	attempts *prometheus.CounterVec
+	lag      prometheus.Histogram
+}
+
+// work claims subscriptions and sends for at most limit of them at the same time, until ctx ends.
+func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake <-chan struct{}) error {
+	var group errgroup.Group
+	defer group.Wait()
+	slots := make(chan struct{}, limit)
+	ended := make(chan struct{}, 1)
+	for ctx.Err() == nil {
+		claimed, err := d.claim(ctx, failing, min(limit-len(slots), claimBatch))
+		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) { // reported elsewhere
+			d.log.Warn("claim of subscriptions failed", "err", err)
+		}
+		for _, s := range claimed {
+			slots <- struct{}{}
+			group.Go(func() error {
+				d.run(ctx, s)
+				<-slots
+				select {
+				case ended <- struct{}{}:
+				default:
+				}
+				return nil
+			})
+		}
+		if len(claimed) > 0 && len(slots) < limit {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-ended: // it may have more to send, or a worker is free again
+		case <-time.After(pollInterval):
+		}
+	}
+	return nil
+}
+
+func (d *deliverer) claim(ctx context.Context, failing bool, limit int) ([]storage.ClaimedSubscription, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	now := d.clock.Now()
+	return d.store.ClaimSubscriptions(ctx, storage.Claim{Claimant: d.claimant, Now: now, Until: now.Add(claimTime)}, failing, limit)
+}
