@@ -64,6 +64,9 @@ type Deliveries interface {
 	// LastSerial returns the greatest serial of a member that was ever stored, 0 if there was none.
 	LastSerial(ctx context.Context) (int64, error)
 
+	// FirstSerial returns the least serial of a member of these views that is sent and entered at or after since, 0 if there is none.
+	FirstSerial(ctx context.Context, views []int64, since time.Time) (int64, error)
+
 	// ClaimSubscriptions returns at most limit subscriptions that are on, have something to send at claim.Now, and are claimed
 	// by no other process, those first that are due for longest. They are claimed until the claim ends, or until FinishDelivery.
 	// failing selects those whose last attempt failed, or else the others.

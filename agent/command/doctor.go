@@ -24,6 +24,7 @@ import (
 	"feedmesh/agent/node"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
+	"feedmesh/subjects"
 )
 
 // A doctorCommand checks a node and its dependencies.
@@ -178,7 +179,7 @@ func checkAPI(ctx context.Context, api *client.Client, address string) (checks [
 	if slices.ContainsFunc(checks, func(c wire.Check) bool { return !c.OK && !c.Warning }) {
 		return checks, true // the node may not answer yet
 	}
-	return append(checks, checkViews(ctx, api, time.Now())...), true
+	return slices.Concat(checks, checkViews(ctx, api, time.Now()), checkSubscriptions(ctx, api)), true
 }
 
 // maxFillTime is how long a new view may take to be filled in before that is a warning.
@@ -206,6 +207,36 @@ func checkViews(ctx context.Context, api *client.Client, now time.Time) []wire.C
 	}
 	if len(checks) == 0 && len(all.Views) > 0 {
 		checks = append(checks, passedCheck("views", "%d, all current", len(all.Views)))
+	}
+	return checks
+}
+
+// checkSubscriptions warns of subscriptions that fail or are off, and if no agent sends their items. It returns no check of a node without
+// subscriptions, or of an older version.
+func checkSubscriptions(ctx context.Context, api *client.Client) []wire.Check {
+	all, err := client.Call(ctx, api, wire.ListSubscriptions, wire.None{})
+	var refusal *client.Problem
+	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound || err == nil && len(all.Subscriptions) == 0 {
+		return nil
+	}
+	var status wire.Status
+	if err == nil {
+		status, err = client.Call(ctx, api, wire.GetStatus, wire.None{})
+	}
+	if err != nil {
+		return []wire.Check{failedCheck("subscriptions", "%v", err)}
+	}
+	var checks []wire.Check
+	for _, s := range all.Subscriptions {
+		if s.State != wire.SubscriptionOn {
+			checks = append(checks, wire.Check{Name: "subscription " + s.Title, Warning: true, Detail: fmt.Sprintf("%s: see agent subscriptions log %s", stateOfSubscription(s), s.ID)})
+		}
+	}
+	if !slices.ContainsFunc(status.Agents, func(a subjects.Agent) bool { return slices.Contains(a.Roles, "deliver") }) {
+		checks = append(checks, failedCheck("subscriptions", "no agent sends their items: start one with the role deliver"))
+	}
+	if len(checks) == 0 {
+		checks = append(checks, passedCheck("subscriptions", "%d, all on", len(all.Subscriptions)))
 	}
 	return checks
 }

@@ -25,29 +25,30 @@ type cli struct {
 	Config  kong.ConfigFlag `placeholder:"FILE" help:"Settings file in TOML; agent config prints an example."`
 	Version versionFlag     `env:"-" help:"Print the version."`
 
-	Run        runCommand        `cmd:"" default:"withargs" help:"Run a node that plays roles in the mesh, by default all of them. This is the default command."`
-	Settings   settingsCommand   `cmd:"" name:"config" help:"Print and check the effective settings, with secrets hidden."`
-	Feeds      feedsCommand      `cmd:"" help:"Add, list, show, refresh and remove feeds."`
-	Imports    importsCommand    `cmd:"" help:"List, show and cancel imports of feed lists."`
-	Proxies    proxiesCommand    `cmd:"" help:"List, add, change and remove proxies."`
-	Views      viewsCommand      `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
-	Searches   searchesCommand   `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
-	Tokens     tokensCommand     `cmd:"" help:"List, create and remove API tokens."`
-	People     peopleCommand     `cmd:"" help:"List, add, change and remove the people who log in."`
-	Rules      rulesCommand      `cmd:"" help:"Show, edit, test and apply the rules that build and label items."`
-	Search     searchCommand     `cmd:"" help:"Search items."`
-	Items      itemsCommand      `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`
-	Spam       spamCommand       `cmd:"" help:"List spam, and mark items as spam or not spam."`
-	Stories    storiesCommand    `cmd:"" help:"List, show, split and join stories."`
-	Status     statusCommand     `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
-	Keep       keepCommand       `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
-	Quarantine quarantineCommand `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
-	Reindex    reindexCommand    `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
-	Backup     backupCommand     `cmd:"" help:"Make a backup of store and schedule while the node runs."`
-	Restore    restoreCommand    `cmd:"" help:"Restore a backup, while no agent runs."`
-	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
-	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
-	Compare    compareCommand    `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`
+	Run           runCommand           `cmd:"" default:"withargs" help:"Run a node that plays roles in the mesh, by default all of them. This is the default command."`
+	Settings      settingsCommand      `cmd:"" name:"config" help:"Print and check the effective settings, with secrets hidden."`
+	Feeds         feedsCommand         `cmd:"" help:"Add, list, show, refresh and remove feeds."`
+	Imports       importsCommand       `cmd:"" help:"List, show and cancel imports of feed lists."`
+	Proxies       proxiesCommand       `cmd:"" help:"List, add, change and remove proxies."`
+	Views         viewsCommand         `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
+	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views to webhooks and NATS subjects, and show what was sent."`
+	Searches      searchesCommand      `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
+	Tokens        tokensCommand        `cmd:"" help:"List, create and remove API tokens."`
+	People        peopleCommand        `cmd:"" help:"List, add, change and remove the people who log in."`
+	Rules         rulesCommand         `cmd:"" help:"Show, edit, test and apply the rules that build and label items."`
+	Search        searchCommand        `cmd:"" help:"Search items."`
+	Items         itemsCommand         `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`
+	Spam          spamCommand          `cmd:"" help:"List spam, and mark items as spam or not spam."`
+	Stories       storiesCommand       `cmd:"" help:"List, show, split and join stories."`
+	Status        statusCommand        `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
+	Keep          keepCommand          `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
+	Quarantine    quarantineCommand    `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
+	Reindex       reindexCommand       `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
+	Backup        backupCommand        `cmd:"" help:"Make a backup of store and schedule while the node runs."`
+	Restore       restoreCommand       `cmd:"" help:"Restore a backup, while no agent runs."`
+	Doctor        doctorCommand        `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
+	Completion    completionCommand    `cmd:"" help:"Print a shell completion script."`
+	Compare       compareCommand       `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`
 }
 
 // Main runs the command line of this process and exits.

@@ -19,6 +19,8 @@ type Tokens struct {
 	*core
 	TokenStore *access.TokenStore // checks secrets
 	interests  *interest.Interests
+
+	subscriptions *Subscriptions
 }
 
 // tokenOfStore returns a token as clients see it.
@@ -49,12 +51,12 @@ func (t *Tokens) Add(ctx context.Context, in wire.AddTokenRequest) (wire.NewToke
 	return wire.NewToken{Token: tokenOfStore(token), Secret: secret}, err
 }
 
-// Remove removes a token with the marks, annotations and interests of its client and what the client follows.
+// Remove removes a token with the marks, annotations, interests and subscriptions of its client and what the client follows.
 func (t *Tokens) Remove(ctx context.Context, in wire.ByID) (wire.None, error) {
 	if err := t.TokenStore.Remove(ctx, in.ID); err != nil {
 		return wire.None{}, fmt.Errorf("token %s: %w", in.ID, err)
 	}
-	return wire.None{}, errors.Join(t.TokenStore.RemoveFeverPassword(ctx, in.ID), t.Store.DeleteMarks(ctx, in.ID), t.interests.Remove(ctx, in.ID))
+	return wire.None{}, errors.Join(t.TokenStore.RemoveFeverPassword(ctx, in.ID), t.Store.DeleteMarks(ctx, in.ID), t.interests.Remove(ctx, in.ID), t.subscriptions.removeOf(ctx, in.ID))
 }
 
 // Fever returns whether the client has a password for apps that use the Fever API.
@@ -99,12 +101,14 @@ type People struct {
 	Provider  *oidc.Provider   // nil: none is configured
 	tokens    *access.TokenStore
 	interests *interest.Interests
+
+	subscriptions *Subscriptions
 }
 
-func newPeople(c *core, tokens *access.TokenStore, interests *interest.Interests) *People {
+func newPeople(c *core, tokens *access.TokenStore, interests *interest.Interests, subscriptions *Subscriptions) *People {
 	people, sealer := tokens.People, access.NewSealer(c.Store)
 	people.Issuer = c.OIDC.Issuer
-	return &People{c, people, passkey.New(people, c.Store, sealer, c.Log), oidc.New(c.OIDC, people, sealer), tokens, interests}
+	return &People{c, people, passkey.New(people, c.Store, sealer, c.Log), oidc.New(c.OIDC, people, sealer), tokens, interests, subscriptions}
 }
 
 // LinkPath is the path of the page that sets the password of a person, with the parameter link.
@@ -165,7 +169,7 @@ func (p *People) Remove(ctx context.Context, in wire.ByName) (wire.None, error) 
 	if err != nil {
 		return wire.None{}, refused(err)
 	}
-	return wire.None{}, errors.Join(p.tokens.RemoveFeverPassword(ctx, person.ID), p.Store.DeleteMarks(ctx, person.ID), p.interests.Remove(ctx, person.ID))
+	return wire.None{}, errors.Join(p.tokens.RemoveFeverPassword(ctx, person.ID), p.Store.DeleteMarks(ctx, person.ID), p.interests.Remove(ctx, person.ID), p.subscriptions.removeOf(ctx, person.ID))
 }
 
 // refused returns the error of a change of people as an [*Error] if the user caused it.

@@ -15,6 +15,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/agent/secret"
 	"feedmesh/agent/service/front"
 	"feedmesh/agent/service/fulltext"
@@ -59,6 +60,7 @@ type Deps struct {
 	Store         storage.Store
 	Index         storage.Index
 	Mesh          Mesh
+	Channels      map[string]channel.Channel                   // through which subscriptions send, by name
 	Secrets       *secret.Keys                                 // seal passwords
 	Fetcher       Fetcher                                      // for feed discovery and fetch tests
 	PublicFetcher Fetcher                                      // for pictures and pages: it refuses private networks, which Fetcher may be allowed
@@ -116,6 +118,7 @@ type Service struct {
 	Search        *Search
 	SavedSearches *SavedSearches
 	Views         *Views
+	Subscriptions *Subscriptions
 	Spam          *Spam
 	Reading       *reading.Lists
 	Interests     *interest.Interests
@@ -141,13 +144,15 @@ func New(d Deps) *Service {
 	pages := front.New(front.Options{Store: d.Store, Index: d.Index, Across: stories.across, Now: d.Now, Log: d.Log})
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	search := &Search{c, lists, make(chan struct{}, maxStoreSearches)}
+	views := &Views{c, search}
+	subscriptions := &Subscriptions{c, views}
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
-		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests}, People: newPeople(c, tokens, interests), Backups: &Backups{c}, Rules: &Rules{c},
+		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests, subscriptions}, People: newPeople(c, tokens, interests, subscriptions), Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},
-		Search: search, SavedSearches: &SavedSearches{c}, Views: &Views{c, search}, Spam: &Spam{c, corrections},
+		Search: search, SavedSearches: &SavedSearches{c}, Views: views, Subscriptions: subscriptions, Spam: &Spam{c, corrections},
 		Reading: lists, Interests: interests,
 		Pictures: imageproxy.New(imageproxy.Options{
 			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Space: d.DiskSpace, Log: d.Log,

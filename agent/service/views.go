@@ -46,15 +46,21 @@ func readViewOf(stored storage.View) readView {
 	return readView{v, stored, err}
 }
 
-// isOwn reports whether a client made the view. The client on this machine and the owner's token are the same person.
+// isOwn reports whether a client made the view.
 func (v readView) isOwn(c access.Client) bool {
+	return isSameClient(v.stored.Owner, c.ID)
+}
+
+// isSameClient reports whether two IDs are of the same client. The client on this machine and the owner's token are the same
+// person.
+func isSameClient(a, b string) bool {
 	person := func(id string) string {
 		if id == access.OwnerID {
 			return access.LocalID
 		}
 		return id
 	}
-	return person(v.stored.Owner) == person(c.ID)
+	return person(a) == person(b)
 }
 
 // mayRead reports whether a client may read the view.
@@ -155,6 +161,9 @@ func (s *Views) Save(ctx context.Context, in wire.SaveViewRequest) (wire.ViewSta
 	if _, err := s.check(ctx, v); err != nil {
 		return wire.ViewState{}, err
 	}
+	if err := s.checkSubscriptions(ctx, v); err != nil {
+		return wire.ViewState{}, err
+	}
 	number, err := newNumber()
 	if err != nil {
 		return wire.ViewState{}, err
@@ -185,6 +194,21 @@ func (s *Views) Save(ctx context.Context, in wire.SaveViewRequest) (wire.ViewSta
 		return wire.ViewState{}, err
 	}
 	return s.Get(ctx, wire.ViewName{Name: v.Name})
+}
+
+// checkSubscriptions returns a conflict if a stored view would be for its owner only while others subscribe to it.
+func (s *Views) checkSubscriptions(ctx context.Context, v view.View) error {
+	stored, err := storage.Views(s.Store).Get(ctx, v.Name)
+	if errors.Is(err, storage.ErrNotFound) || v.Readers != view.Owner {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	others, err := s.subscribed(ctx, stored.Number, func(one storage.Subscription) bool { return !isSameClient(one.Owner, stored.Owner) })
+	if err == nil && len(others) > 0 {
+		err = errorf(KindConflict, "%d subscriptions of others send the items of view %s: it can't be for you alone until these are removed", len(others), v.Name)
+	}
+	return err
 }
 
 // later returns now, or a time just after the other one if that is later.
@@ -343,10 +367,28 @@ func (s *Views) Remove(ctx context.Context, in wire.ViewName) (wire.None, error)
 	if len(readers) > 0 {
 		return wire.None{}, errorf(KindConflict, "view %s is read by %s: change or remove these first", in.Name, strings.Join(readers[:min(len(readers), 10)], ", "))
 	}
+	subscriptions, err := s.subscribed(ctx, v.stored.Number, func(storage.Subscription) bool { return true })
+	if err != nil {
+		return wire.None{}, err
+	}
+	if len(subscriptions) > 0 {
+		return wire.None{}, errorf(KindConflict, "the items of view %s are sent by subscriptions %s: remove these first", in.Name, strings.Join(subscriptions[:min(len(subscriptions), 10)], ", "))
+	}
 	if err := storage.Views(s.Store).Remove(ctx, in.Name); err != nil {
 		return wire.None{}, fmt.Errorf("view %s: %w", in.Name, err)
 	}
 	return wire.None{}, s.announce(ctx)
+}
+
+// subscribed returns the titles of the subscriptions to a view that meet a condition.
+func (s *Views) subscribed(ctx context.Context, number int64, is func(storage.Subscription) bool) (titles []string, err error) {
+	all, err := storage.Subscriptions(s.Store).List(ctx)
+	for _, one := range all {
+		if slices.Contains(one.Views, number) && is(one) {
+			titles = append(titles, one.Title)
+		}
+	}
+	return titles, err
 }
 
 // bestMembers is the number of the newest members among which the best are found.

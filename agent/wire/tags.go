@@ -8,6 +8,7 @@ var Tags = []Tag{
 	{"search", "Full-text search with facets, completions of words, and similar items."},
 	{"searches", "Searches that are saved under a name."},
 	{"views", "Named selections of items that are evaluated as items arrive, and may read each other."},
+	{"subscriptions", "Receivers to which the items that enter views are sent, with the log of each attempt."},
 	{"items", "Items with the reasons for their labels, their duplicates and related items, and corrections of labels and duplicates."},
 	{"reading", "Items to read by feed and folder, with the marks, labels and notes of the requesting client."},
 	{"follows", "What the client follows and mutes: stories, publishers, feeds, categories, topics and words."},

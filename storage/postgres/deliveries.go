@@ -13,6 +13,10 @@ import (
 const (
 	lastSerial = `SELECT coalesce(max(last), 0) FROM view_serial`
 
+	firstSerial = `
+		SELECT coalesce(min(m.serial), 0) FROM view_members m
+		WHERE m.view = ANY($1) AND NOT m.past AND NOT m.absent AND m.entered >= $2`
+
 	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off`
 	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
@@ -80,7 +84,16 @@ func scanClaimed(row pgx.CollectableRow) (c storage.ClaimedSubscription, err err
 
 // LastSerial implements [storage.Deliveries].
 func (s deliveryStore) LastSerial(ctx context.Context) (int64, error) {
-	found, err := read(ctx, s.engine, "read the last serial", pgx.RowTo[int64], lastSerial)
+	return s.serial(ctx, lastSerial)
+}
+
+// FirstSerial implements [storage.Deliveries].
+func (s deliveryStore) FirstSerial(ctx context.Context, views []int64, since time.Time) (int64, error) {
+	return s.serial(ctx, firstSerial, views, since)
+}
+
+func (s deliveryStore) serial(ctx context.Context, statement string, args ...any) (int64, error) {
+	found, err := read(ctx, s.engine, "read a serial", pgx.RowTo[int64], statement, args...)
 	if err != nil {
 		return 0, err
 	}

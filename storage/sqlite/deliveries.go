@@ -12,6 +12,10 @@ import (
 const (
 	lastSerial = `SELECT coalesce(max(last), 0) FROM view_serial`
 
+	firstSerial = `
+		SELECT coalesce(min(m.serial), 0) FROM json_each(?1) j CROSS JOIN view_members m
+		WHERE m.view = j.value AND m.past = 0 AND m.absent = 0 AND m.entered >= ?2`
+
 	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off`
 	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
@@ -79,10 +83,19 @@ func scanClaimed(row scanner) (c storage.ClaimedSubscription, err error) {
 
 // LastSerial implements [storage.Deliveries].
 func (s deliveryStore) LastSerial(ctx context.Context) (int64, error) {
-	found, err := read(ctx, s.engine, "read the last serial", lastSerial, func(row scanner) (last int64, err error) {
-		err = row.Scan(&last)
-		return last, err
-	})
+	return s.serial(ctx, lastSerial)
+}
+
+// FirstSerial implements [storage.Deliveries].
+func (s deliveryStore) FirstSerial(ctx context.Context, views []int64, since time.Time) (int64, error) {
+	return s.serial(ctx, firstSerial, asJSON(views), micros(since))
+}
+
+func (s deliveryStore) serial(ctx context.Context, statement string, args ...any) (int64, error) {
+	found, err := read(ctx, s.engine, "read a serial", statement, func(row scanner) (serial int64, err error) {
+		err = row.Scan(&serial)
+		return serial, err
+	}, args...)
 	if err != nil {
 		return 0, err
 	}

@@ -70,6 +70,18 @@ func claimedSubscriptions(c storeTest) {
 		c.Errorf("pending after the first are %+v, %v", pending, err)
 	}
 
+	for view, want := range map[int64]int64{2: s.After + 3, 3: 0} { // after the members of view 3 that are not sent
+		first, err := c.FirstSerial(c.Context(), []int64{view}, day)
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.wantEqual(fmt.Sprint("the first serial of view ", view), first, want)
+	}
+	first, err := c.FirstSerial(c.Context(), s.Views, day.Add(time.Hour))
+	if err != nil || first != 0 {
+		c.Errorf("got the first serial %d, %v after all entries", first, err)
+	}
+
 	// A change of the subscription keeps its progress.
 	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial}
 	if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = state }); err != nil {

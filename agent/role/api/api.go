@@ -11,6 +11,7 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/backup"
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web"
@@ -37,7 +38,7 @@ type Options struct {
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
 	answers := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Channels: deliver.Channels(env.Receivers, env.Mesh, env.Clock.Now), Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() }, Prepare: env.Prepare,
 		Token: string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		OIDC: oidc.Options{

@@ -1,11 +1,14 @@
 package deliver
 
 import (
+	"net/http"
+	"time"
+
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/agent/role/deliver/subject"
 	"feedmesh/agent/role/deliver/webhook"
-	"feedmesh/agent/role/work"
+	"feedmesh/subjects"
 )
 
 // The names of channels.
@@ -14,10 +17,11 @@ const (
 	NATS    = "nats"
 )
 
-// Channels returns the channels of a process by name, for the role and for checks of addresses.
-func Channels(env *work.Env) map[string]channel.Channel {
+// Channels returns the channels of a process by name, for the role and for checks of addresses. They connect through the transport,
+// which refuses private addresses.
+func Channels(transport http.RoundTripper, out subjects.Publisher, now func() time.Time) map[string]channel.Channel {
 	return map[string]channel.Channel{
-		Webhook: webhook.New(env.Receivers, fetch.Product, env.Clock.Now),
-		NATS:    subject.New(env.Mesh),
+		Webhook: webhook.New(transport, fetch.Product, now),
+		NATS:    subject.New(out),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/crawl/fetch"
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/role/parse/feed/compare"
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
@@ -50,6 +52,7 @@ func New(t testing.TB, now func() time.Time, change ...func(*service.Deps)) *Tes
 		RuleSetSpecs:  []service.RuleSetSpec{Lines(), Labels()},
 		Decider:       func() workbench.Decider { return decider{} },
 		Log:           slog.New(slog.DiscardHandler),
+		Channels:      deliver.Channels(http.DefaultTransport, b.Mesh, now),
 	}
 	for _, f := range change {
 		f(&d)

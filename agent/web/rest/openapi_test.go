@@ -222,6 +222,8 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 	w.kernel(t)
 	w.server.StoryEdits.Timeout = time.Millisecond
 	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
+	const subscription = "s1"
+	w.subscribed(t, subscription)
 	asked, admin := map[string]bool{}, w.secret(t, access.Admin)
 	for _, c := range []struct {
 		id, path, query, body string // path: what stands for {id} and {seq}
@@ -353,6 +355,31 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"get-view", "go", "", "", 200},
 		{"list-views", "", "", "", 200},
 		{"list-view-items", "go", "?limit=5", "", 200},
+		{"add-subscription", "", "", `{"views":["go"],"channel":"webhook","receiver":"https://receiver.example/hook?key=1"}`, 201},
+		{"add-subscription", "", "", `{"title":"Go","views":["go"],"channel":"nats","receiver":"go"}`, 201},
+		{"add-subscription", "", "", `{"views":["none"],"channel":"nats","receiver":"go"}`, 409},
+		{"add-subscription", "", "", `{"views":["go"],"channel":"nats","receiver":"a.b"}`, 422},
+		{"add-subscription", "", "", `{"views":["go"],"channel":"webhook","receiver":"ftp://a/","secret":"short"}`, 422},
+		{"add-subscription", "", "", `{`, 400},
+		{"list-subscriptions", "", "", "", 200},
+		{"get-subscription", subscription, "", "", 200},
+		{"change-subscription", subscription, "", `{"on":false}`, 200},
+		{"change-subscription", subscription, "", `{"on":true}`, 200},
+		{"change-subscription", subscription, "", `{}`, 422},
+		{"change-subscription", subscription, "", `{`, 400},
+		{"list-attempts", subscription, "?limit=1", "", 200},
+		{"list-attempts", subscription, "?limit=0", "", 422},
+		{"repeat-delivery", subscription, "", `{"since":"2026-01-01T00:00:00Z"}`, 204},
+		{"repeat-delivery", subscription, "", `{"item":"` + w.itemOf("1") + `"}`, 204},
+		{"repeat-delivery", subscription, "", `{"item":"none"}`, 409},
+		{"repeat-delivery", subscription, "", `{"item":1}`, 422},
+		{"repeat-delivery", subscription, "", `{`, 400},
+		{"remove-subscription", subscription, "", "", 204},
+		{"remove-subscription", "none", "", "", 404},
+		{"get-subscription", "none", "", "", 404},
+		{"change-subscription", "none", "", `{"on":true}`, 404},
+		{"list-attempts", "none", "", "", 404},
+		{"repeat-delivery", "none", "", `{"item":"x"}`, 404},
 		{"preview-view", "", "", `{"definition":"view x = from all where kernel"}`, 200},
 		{"preview-view", "", "", `{"view":{"from":["view:go"]}}`, 200},
 		{"preview-view", "", "", `{"definition":"view x = from"}`, 409},
@@ -651,7 +678,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
 		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup",
-			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view":
+			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view",
+			"list-subscriptions", "get-subscription", "add-subscription", "remove-subscription", "change-subscription", "repeat-delivery", "list-attempts":
 			continue // need no mesh
 		case "list-feeds":
 			continue // see TestFeeds_ListedWithoutSchedule

@@ -120,6 +120,13 @@ func (s *Server) routes() []route {
 		handle(wire.SaveSearch, s.SavedSearches.Save),
 		handle(wire.RemoveSearch, s.SavedSearches.Remove),
 
+		handle(wire.ListSubscriptions, s.Subscriptions.List),
+		handle(wire.GetSubscription, s.Subscriptions.Get),
+		handle(wire.AddSubscription, s.Subscriptions.Add),
+		handle(wire.RemoveSubscription, s.Subscriptions.Remove),
+		handle(wire.ChangeSubscription, s.Subscriptions.Change),
+		handle(wire.RepeatDelivery, s.Subscriptions.Repeat),
+		handle(wire.ListAttempts, s.Subscriptions.Attempts),
 		handle(wire.ListViews, s.Views.List),
 		handle(wire.GetView, s.Views.Get),
 		handle(wire.ListViewItems, s.Views.Items),

@@ -1,4 +1,4 @@
-// Package views serves the pages of views: their list, their items, and the editor with its preview. [Handler] returns the
+// Package views serves the pages of views: their list, their items, the editor with its preview, and subscriptions with their log. [Handler] returns the
 // handler of all pages, in the layout of the console. They work without scripts.
 package views
 
@@ -52,7 +52,13 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc("POST "+editPath, p.save)
 	mux.HandleFunc("GET "+Path+"/show/{name}", p.items)
 	mux.HandleFunc("POST "+Path+"/remove/{name}", p.remove)
-	return p.Handler(mux, "POST "+Path+"/remove/{name}")
+	mux.HandleFunc("GET "+subscriptionsPath, p.subscriptions)
+	mux.HandleFunc("POST "+subscriptionsPath, p.subscribe)
+	mux.HandleFunc("GET "+subscriptionsPath+"/{id}", p.log)
+	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/turn", p.turn)
+	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/repeat", p.repeat)
+	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/remove", p.unsubscribe)
+	return p.Handler(mux, "POST "+Path+"/remove/{name}", "POST "+subscriptionsPath+"/{id}/turn", "POST "+subscriptionsPath+"/{id}/repeat", "POST "+subscriptionsPath+"/{id}/remove")
 }
 
 // A row is a view in the list.

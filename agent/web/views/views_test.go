@@ -101,3 +101,35 @@ func TestPages_EditPreviewSaveReadRemove(t *testing.T) {
 	f.send(t, "POST", "/views/remove/k", nil, 303)
 	contains(t, f.send(t, "GET", "/views", nil, 200), "No views yet")
 }
+
+func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
+	f := newFixture(t)
+	f.send(t, "POST", "/views/edit", url.Values{"definition": {"view k = from all"}, "do": {"save"}}, 303)
+	contains(t, f.send(t, "GET", "/views/subscriptions?view=k", nil, 200), "No subscriptions yet", `value="k"`)
+	wrong := url.Values{"views": {"k, none"}, "webhook": {"https://receiver.example/<hook>"}}
+	contains(t, f.send(t, "POST", "/views/subscriptions", wrong, 409), "no view none", "receiver.example/&lt;hook&gt;")
+	form := url.Values{"views": {"k"}, "webhook": {"https://receiver.example/hook?key=s3cret"}}
+	added := f.send(t, "POST", "/views/subscriptions", form, 200)
+	contains(t, added, "whsec_")
+	if page := added.Body.String(); strings.Contains(page, "s3cret") {
+		t.Error("the page shows the query of the receiver")
+	}
+	all, err := storage.Subscriptions(f.Store).List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	path := "/views/subscriptions/" + all[0].ID
+	contains(t, f.send(t, "GET", path, nil, 200), "Nothing was sent yet")
+	attempt := storage.Attempt{View: 1, Serial: 1, ItemID: "a", Items: 1, Number: 2, Entered: noon, At: noon, Status: 503, Error: "the receiver responded 503 <busy>", Next: noon.Add(time.Hour)}
+	if err := f.Store.FinishDelivery(t.Context(), "", storage.DeliveryState{Subscription: all[0].ID, Failures: 1, FailingSince: noon}, []storage.Attempt{attempt}, false); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, f.send(t, "GET", path, nil, 200), "503 &lt;busy&gt;", "/items/a", "Failing since", "Turn off")
+	f.send(t, "POST", path+"/repeat", url.Values{"item": {"a"}}, 303)
+	f.send(t, "POST", path+"/turn", url.Values{"do": {"off"}}, 303)
+	contains(t, f.send(t, "GET", "/views/subscriptions", nil, 200), "turned off on request")
+	f.send(t, "POST", path+"/turn", url.Values{"do": {"on"}}, 303)
+	f.send(t, "POST", path+"/remove", nil, 303)
+	f.send(t, "POST", path+"/remove", nil, 303)
+	f.send(t, "GET", path, nil, 404)
+}

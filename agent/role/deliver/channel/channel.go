@@ -14,6 +14,9 @@ type Channel interface {
 	// Check returns an error, which says what to do, if an address is none of this channel. It connects to nothing.
 	Check(address string) error
 
+	// Redacted returns an address without its secrets, for pages and logs.
+	Redacted(address string) string
+
 	// Send sends a message once, within the time that ctx allows. The error is a [*ResponseError] if the receiver responded.
 	Send(ctx context.Context, to Receiver, m Message) (Response, error)
 

@@ -20,6 +20,9 @@ func New(out subjects.Publisher) Channel { return Channel{out} }
 // MaxItems implements [channel.Channel].
 func (Channel) MaxItems() int { return 1 }
 
+// Redacted implements [channel.Channel]: a subject is no secret.
+func (Channel) Redacted(address string) string { return "events." + subjects.ViewItem + address }
+
 var isAddress = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // Check implements [channel.Channel].

@@ -76,6 +76,18 @@ func (c *Channel) Check(address string) error {
 	return nil
 }
 
+// Redacted implements [channel.Channel]: a query may contain secrets.
+func (c *Channel) Redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.Redacted()
+}
+
 // An Event is the body of a webhook.
 type Event struct {
 	Type      string       `json:"type"` // "item.entered"

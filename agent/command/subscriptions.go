@@ -1,0 +1,183 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
+)
+
+// A subscriptionsCommand groups the commands about subscriptions to views.
+type subscriptionsCommand struct {
+	List   subscriptionsListCommand   `cmd:"" help:"List your subscriptions."`
+	Add    subscriptionsAddCommand    `cmd:"" help:"Send the new items of views to a receiver."`
+	On     subscriptionsOnCommand     `cmd:"" help:"Turn subscriptions on again."`
+	Off    subscriptionsOffCommand    `cmd:"" help:"Turn subscriptions off."`
+	Log    subscriptionsLogCommand    `cmd:"" help:"Show what was sent, and what failed."`
+	Repeat subscriptionsRepeatCommand `cmd:"" help:"Send items again."`
+	Remove subscriptionsRemoveCommand `cmd:"" help:"Remove subscriptions."`
+}
+
+// A subscriptionsListCommand lists subscriptions.
+type subscriptionsListCommand struct{ query }
+
+// Run implements the command.
+func (c *subscriptionsListCommand) Run(ctx context.Context, p *program) error {
+	return printAnswer(ctx, p, c.query, wire.ListSubscriptions, wire.None{}, func(pg *page, all wire.SubscriptionList) {
+		if len(all.Subscriptions) == 0 {
+			p.notice("no subscriptions yet; add one with: agent subscriptions add VIEW --webhook URL")
+			return
+		}
+		pg.table(func(row func(...any)) {
+			row("ID", "TITLE", "VIEWS", "RECEIVER", "STATE")
+			for _, s := range all.Subscriptions {
+				row(s.ID, s.Title, strings.Join(s.Views, ", "), s.Channel+" "+s.Receiver, stateOfSubscription(s))
+			}
+		})
+	})
+}
+
+func stateOfSubscription(s wire.SubscriptionState) string {
+	switch s.State {
+	case wire.SubscriptionOff:
+		return "off: " + s.Off
+	case wire.SubscriptionFailing:
+		return fmt.Sprintf("failing since %s, %d attempts", s.FailingSince.Local().Format("2006-01-02 15:04"), s.Failures)
+	}
+	return "on"
+}
+
+// A subscriptionsAddCommand adds a subscription.
+type subscriptionsAddCommand struct {
+	query
+	Views   []string `arg:"" name:"view" help:"Names of views."`
+	Title   string   `help:"Title; by default the names of the views."`
+	Webhook string   `xor:"receiver" required:"" placeholder:"URL" help:"URL that gets each item as JSON by POST."`
+	NATS    string   `name:"nats" xor:"receiver" required:"" placeholder:"NAME" help:"Last part of the subject events.view.item.NAME."`
+	Secret  string   `help:"Secret by which webhooks are signed; by default a new one."`
+}
+
+// Help implements kong's HelpProvider.
+func (subscriptionsAddCommand) Help() string {
+	return `Each item that enters one of the views from now on is sent at least once, always with the same ID:
+
+    agent subscriptions add security-ru --webhook https://receiver.example/hook`
+}
+
+// Run implements the command.
+func (c *subscriptionsAddCommand) Run(ctx context.Context, p *program) error {
+	in := wire.AddSubscriptionRequest{}
+	in.Body.Title, in.Body.Views, in.Body.Secret = c.Title, c.Views, c.Secret
+	in.Body.Channel, in.Body.Receiver = "webhook", c.Webhook
+	if c.NATS != "" {
+		in.Body.Channel, in.Body.Receiver = "nats", c.NATS
+	}
+	return printAnswer(ctx, p, c.query, wire.AddSubscription, in, func(pg *page, added wire.AddedSubscription) {
+		pg.printf("%s\n", added.ID)
+		if added.Secret != "" {
+			pg.printf("secret, shown only now: %s\n", added.Secret)
+		}
+	})
+}
+
+// A subscriptionsOnCommand turns subscriptions on.
+type subscriptionsOnCommand struct {
+	query
+	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
+}
+
+// Run implements the command.
+func (c *subscriptionsOnCommand) Run(ctx context.Context, p *program) error {
+	return c.each(ctx, p, c.IDs, "%s: on", turn(ctx, true))
+}
+
+// A subscriptionsOffCommand turns subscriptions off.
+type subscriptionsOffCommand struct {
+	query
+	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
+}
+
+// Run implements the command.
+func (c *subscriptionsOffCommand) Run(ctx context.Context, p *program) error {
+	return c.each(ctx, p, c.IDs, "%s: off", turn(ctx, false))
+}
+
+// turn returns a function that turns a subscription on or off.
+func turn(ctx context.Context, on bool) func(*client.Client, string) error {
+	return func(api *client.Client, id string) error {
+		in := wire.ChangeSubscriptionRequest{ByID: wire.ByID{ID: id}}
+		in.Body.On = on
+		_, err := client.Call(ctx, api, wire.ChangeSubscription, in)
+		return err
+	}
+}
+
+// A subscriptionsLogCommand shows the attempts of a subscription.
+type subscriptionsLogCommand struct {
+	query
+	ID    string `arg:"" name:"id" help:"ID of a subscription."`
+	Limit int    `default:"50" help:"Number of attempts, at most 200."`
+}
+
+// Run implements the command.
+func (c *subscriptionsLogCommand) Run(ctx context.Context, p *program) error {
+	in := wire.ListAttemptsRequest{ByID: wire.ByID{ID: c.ID}, Limit: c.Limit}
+	return printAnswer(ctx, p, c.query, wire.ListAttempts, in, func(pg *page, log wire.DeliveryAttempts) {
+		if len(log.Attempts) == 0 {
+			p.notice("nothing was sent yet")
+			return
+		}
+		pg.table(func(row func(...any)) {
+			row("AT", "ITEM", "ATTEMPT", "TOOK", "RESULT")
+			for _, a := range log.Attempts {
+				result := "received"
+				if a.Error != "" {
+					result = a.Error
+				}
+				if !a.Next.IsZero() {
+					result += ", again at " + a.Next.Local().Format(time.TimeOnly)
+				}
+				item := a.ItemID
+				if item == "" {
+					item = fmt.Sprint(a.Items, " items")
+				}
+				row(a.At.Local().Format(time.DateTime), item, a.Number, time.Duration(a.Took*float64(time.Second)).Round(time.Millisecond), result)
+			}
+		})
+	})
+}
+
+// A subscriptionsRepeatCommand sends items again.
+type subscriptionsRepeatCommand struct {
+	query
+	ID    string        `arg:"" name:"id" help:"ID of a subscription."`
+	Item  string        `xor:"items" required:"" help:"ID of an item in the log."`
+	Since time.Duration `xor:"items" required:"" placeholder:"DURATION" help:"All items that entered in the last time, such as 24h."`
+}
+
+// Run implements the command.
+func (c *subscriptionsRepeatCommand) Run(ctx context.Context, p *program) error {
+	in := wire.RepeatRequest{ByID: wire.ByID{ID: c.ID}}
+	if in.Body.Item = c.Item; c.Item == "" {
+		in.Body.Since = time.Now().Add(-c.Since)
+	}
+	return c.each(ctx, p, []string{c.ID}, "%s: items are sent again", func(api *client.Client, _ string) error {
+		return client.Do(ctx, api, wire.RepeatDelivery, in)
+	})
+}
+
+// A subscriptionsRemoveCommand removes subscriptions.
+type subscriptionsRemoveCommand struct {
+	query
+	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
+}
+
+// Run implements the command.
+func (c *subscriptionsRemoveCommand) Run(ctx context.Context, p *program) error {
+	return c.each(ctx, p, c.IDs, "%s: removed", func(api *client.Client, id string) error {
+		return client.Do(ctx, api, wire.RemoveSubscription, wire.ByID{ID: id})
+	})
+}
