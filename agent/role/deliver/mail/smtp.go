@@ -24,6 +24,9 @@ const accepted = 250
 // maxTime bounds the transmission of a message if its context has no deadline.
 const maxTime = time.Minute
 
+// maxQuit bounds the end of a session after the server accepted the message.
+const maxQuit = 2 * time.Second
+
 // transmit sends a message to an address in a connection of its own.
 func (c *Channel) transmit(ctx context.Context, address string, message *gomail.Msg) error {
 	deadline, has := ctx.Deadline()
@@ -43,7 +46,9 @@ func (c *Channel) transmit(ctx context.Context, address string, message *gomail.
 	if command, err := converse(session, "<"+c.from.Address+">", "<"+address+">", message); err != nil {
 		return c.responseError(ctx, command, address, err)
 	}
-	_ = session.Quit() // the server has the message
+	// The server has the message: a failed QUIT must not repeat it.
+	_ = session.UpdateDeadline(maxQuit)
+	_ = session.Quit()
 	return nil
 }
 
