@@ -125,7 +125,8 @@ func addressOf(text string) (string, error) {
 }
 
 // Send implements [channel.Channel]. A response is that of the mail server, which need not be the one that has the receiver's
-// mailbox; its status is the code of SMTP. Errors of the connection and the login are no responses.
+// mailbox; its status is the code of SMTP. Errors of the connection and the login, and timeouts,
+// are no responses. A retry has the same Message-ID.
 func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Message) (channel.Response, error) {
 	address, err := addressOf(to.Address)
 	if err != nil {

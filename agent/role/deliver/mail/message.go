@@ -156,7 +156,7 @@ func oneLine(s string, max int) string {
 	return text.Excerpt(s, max)
 }
 
-// idOf returns an ID as the local part of a Message-ID. Those of [channel.MessageID] stay as they are.
+// idOf returns an ID as the local part of a Message-ID, by which receivers recognise a retry. Those of [channel.MessageID] stay as they are.
 func idOf(id string) string {
 	isAtom := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'

@@ -21,17 +21,17 @@ import (
 // accepted is the code of SMTP with which a server accepts a message.
 const accepted = 250
 
-// maxTime bounds the transmission of a message if its context has no deadline.
-const maxTime = time.Minute
+// sendTimeout is the timeout of a session if its context has no deadline.
+const sendTimeout = time.Minute
 
-// maxQuit bounds the end of a session after the server accepted the message.
-const maxQuit = 2 * time.Second
+// quitTimeout is the timeout of QUIT, after the server accepted the message.
+const quitTimeout = 2 * time.Second
 
 // transmit sends a message to an address in a connection of its own.
 func (c *Channel) transmit(ctx context.Context, address string, message *gomail.Msg) error {
 	deadline, has := ctx.Deadline()
 	if !has {
-		deadline = time.Now().Add(maxTime)
+		deadline = time.Now().Add(sendTimeout)
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel() // closes the connection: go-mail leaves it open after a failed login
@@ -46,8 +46,8 @@ func (c *Channel) transmit(ctx context.Context, address string, message *gomail.
 	if command, err := converse(session, "<"+c.from.Address+">", "<"+address+">", message); err != nil {
 		return c.responseError(ctx, command, address, err)
 	}
-	// The server has the message: a failed QUIT must not repeat it.
-	_ = session.UpdateDeadline(maxQuit)
+	// The server has the message: a failed QUIT must not cause a retry.
+	_ = session.UpdateDeadline(quitTimeout)
 	_ = session.Quit()
 	return nil
 }
@@ -70,7 +70,7 @@ func converse(session *smtp.Client, from, to string, message *gomail.Msg) (comma
 	return "DATA", content.Close()
 }
 
-// clientOptions returns the options of a connection that is closed when ctx ends.
+// clientOptions returns the options of a connection that is closed when ctx ends. The timeout is that of the whole session.
 func (c *Channel) clientOptions(ctx context.Context, timeout time.Duration) []gomail.Option {
 	secure := &tls.Config{ServerName: c.host, RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12}
 	options := []gomail.Option{
@@ -133,10 +133,12 @@ func (c *Channel) responseError(ctx context.Context, command, address string, er
 }
 
 // noMailbox matches responses by which a mailbox does not exist: by the codes of RFC 3463, or where there are none by the
-// usual words. Others with status 550 reject a message or its sender.
+// usual words. Others with status 550 reject a message or its sender, and a retry may
+// succeed.
 var noMailbox = regexp.MustCompile(`(?i)^5\.1\.(1|6|10)\b|^([^0-9].*)?\b(no such user|user unknown|unknown user)\b`)
 
-// networkError returns an error without a response. It is the one of ctx if that ended.
+// networkError returns an error without a response. It is the one of ctx if that ended, also by its
+// timeout.
 func (c *Channel) networkError(ctx context.Context, address string, err error) error {
 	reason := ctx.Err()
 	if reason == nil && errors.Is(err, os.ErrDeadlineExceeded) { // of the connection, at the same time

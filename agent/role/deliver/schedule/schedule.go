@@ -56,7 +56,7 @@ const maxText = 200
 //	weekly DAY HH:MM ZONE         DAY is mon, tue, wed, thu, fri, sat or sun
 //
 // each optionally followed by "quiet HH:MM-HH:MM ZONE". ZONE is a name of the IANA time zone database, such as Europe/Berlin.
-// The error gives an example of what is valid.
+// The error gives a valid example.
 func Parse(text string) (Schedule, error) {
 	if len(text) > maxText {
 		return Schedule{}, fmt.Errorf("the schedule is longer than %d bytes; write it as daily 07:30 Europe/Berlin", maxText)
