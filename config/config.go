@@ -64,6 +64,7 @@ type Config struct {
 	Cluster  Cluster  `embed:"" prefix:"cluster-"`
 	Servers  Servers  `embed:"" prefix:"cluster-"`
 	Backup   Backup   `embed:"" prefix:"backup-"`
+	Mail     Mail     `embed:"" prefix:"mail-"`
 	Log      Log      `embed:"" prefix:"log-"`
 	Trace    Trace    `embed:"" prefix:"trace-"`
 }
@@ -169,6 +170,15 @@ type Backup struct {
 
 // Remote reports whether To names S3-compatible storage.
 func (b Backup) Remote() bool { return strings.HasPrefix(b.To, "s3://") }
+
+// Mail contains the settings of the SMTP server through which subscriptions send mail.
+type Mail struct {
+	Server   string `placeholder:"HOST:PORT" help:"SMTP server through which subscriptions send mail, such as smtp.example.org:587. By default none is sent."`
+	User     string `placeholder:"NAME" help:"User at the SMTP server. By default without a login."`
+	Password Secret `placeholder:"SECRET" help:"Password of that user. @FILE reads it from a file."`
+	From     string `placeholder:"ADDRESS" help:"Sender of the mails, such as feeds@example.org or feedmesh <feeds@example.org>."`
+	TLS      string `name:"tls" default:"starttls" enum:"starttls,implicit,none" help:"Encryption of the connection: starttls requires it, as usual on port 587; implicit encrypts from the first byte, as usual on port 465; none sends a password to loopback addresses only."`
+}
 
 // Trace contains the settings of tracing.
 type Trace struct {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/mail"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -59,7 +61,7 @@ func (c Config) Validate() error {
 	if c.WebSubURL != "" && !isBaseURL(c.WebSubURL) {
 		addError("websub-url: %q is not a base URL; write https://HOST", c.WebSubURL.String())
 	}
-	errs = append(errs, c.validateBackup()...)
+	errs = slices.Concat(errs, c.validateBackup(), c.Mail.validate())
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
 		addError("trace.to: %q is not a URL; write http://HOST:4318", c.Trace.To.String())
 	}
@@ -173,6 +175,34 @@ func (c Config) validateBackup() (errs []error) {
 	}
 	if (b.S3Key == "") != (b.S3Secret == "") {
 		addError("backup.s3-key, backup.s3-secret: must be set together")
+	}
+	return errs
+}
+
+// validate returns the errors of the settings of the SMTP server.
+func (m Mail) validate() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if (m.Server == "") != (m.From == "") {
+		addError("mail.server, mail.from: must be set together")
+	}
+	if (m.User == "") != (m.Password == "") {
+		addError("mail.user, mail.password: must be set together")
+	}
+	if m.Server == "" {
+		if m.User != "" {
+			addError("mail.user, mail.password: require mail.server")
+		}
+		return errs
+	}
+	host, port, err := net.SplitHostPort(m.Server)
+	if number, _ := strconv.ParseUint(port, 10, 16); err != nil || host == "" || number == 0 {
+		addError("mail.server: %q is not an address; write HOST:PORT, such as smtp.example.org:587", m.Server)
+	}
+	if _, err := mail.ParseAddress(m.From); err != nil && m.From != "" {
+		addError("mail.from: %q is not one mail address; write feeds@example.org or feedmesh <feeds@example.org>", m.From)
+	}
+	if m.TLS == "none" && m.Password != "" && !isLoopback(host) {
+		addError("mail.tls: none would send the password to %s without encryption; write starttls or implicit", host)
 	}
 	return errs
 }

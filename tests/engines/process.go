@@ -1,4 +1,4 @@
-// Package engines runs the real servers of tests as separate processes: [Postgres], [Meilisearch] and [NATS].
+// Package engines runs the real servers of tests as separate processes: [Postgres], [Meilisearch], [NATS] and others.
 // They end with the test program in any case, on Linux by a kernel signal.
 package engines
 
