@@ -53,18 +53,21 @@ func stateOfSubscription(s wire.SubscriptionState) string {
 // A subscriptionsAddCommand adds a subscription.
 type subscriptionsAddCommand struct {
 	query
-	Views   []string `arg:"" name:"view" help:"Names of views."`
-	Title   string   `help:"Title; by default the names of the views."`
-	Webhook string   `xor:"receiver" required:"" placeholder:"URL" help:"URL that gets each item as JSON by POST."`
-	NATS    string   `name:"nats" xor:"receiver" required:"" placeholder:"NAME" help:"Last part of the subject events.view.item.NAME."`
-	Secret  string   `help:"Secret by which webhooks are signed; by default a new one."`
+	Views    []string `arg:"" name:"view" help:"Names of views."`
+	Title    string   `help:"Title; by default the names of the views."`
+	Webhook  string   `xor:"receiver" required:"" placeholder:"URL" help:"URL that gets each item as JSON by POST."`
+	NATS     string   `name:"nats" xor:"receiver" required:"" placeholder:"NAME" help:"Last part of the subject events.view.item.NAME."`
+	Mail     string   `xor:"receiver" required:"" placeholder:"ADDRESS" help:"Address that gets a mail of the new items."`
+	Schedule string   `help:"When mails are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
+	Secret   string   `help:"Secret by which webhooks are signed; by default a new one."`
 }
 
 // Help implements kong's HelpProvider.
 func (subscriptionsAddCommand) Help() string {
 	return `Each item that enters one of the views from now on is sent at least once, always with the same ID:
 
-    agent subscriptions add security-ru --webhook https://receiver.example/hook`
+    agent subscriptions add security-ru --webhook https://receiver.example/hook
+    agent subscriptions add security-ru linux --mail ann@example.org --schedule 'daily 08:00 Europe/Berlin'`
 }
 
 // Run implements the command.
@@ -72,8 +75,12 @@ func (c *subscriptionsAddCommand) Run(ctx context.Context, p *program) error {
 	in := wire.AddSubscriptionRequest{}
 	in.Body.Title, in.Body.Views, in.Body.Secret = c.Title, c.Views, c.Secret
 	in.Body.Channel, in.Body.Receiver = "webhook", c.Webhook
-	if c.NATS != "" {
+	in.Body.Schedule = c.Schedule
+	switch {
+	case c.NATS != "":
 		in.Body.Channel, in.Body.Receiver = "nats", c.NATS
+	case c.Mail != "":
+		in.Body.Channel, in.Body.Receiver = "mail", c.Mail
 	}
 	return printAnswer(ctx, p, c.query, wire.AddSubscription, in, func(pg *page, added wire.AddedSubscription) {
 		pg.printf("%s\n", added.ID)

@@ -12,6 +12,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/deliver"
+	"feedmesh/agent/role/deliver/schedule"
 	"feedmesh/agent/role/deliver/webhook"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -60,7 +61,7 @@ func (s *Subscriptions) statesOf(ctx context.Context, stored []storage.Subscript
 	return convert(stored, func(one storage.Subscription) wire.SubscriptionState {
 		d := states[one.ID]
 		out := wire.SubscriptionState{
-			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Mine: isSameClient(one.Owner, client.ID), Created: one.Created,
+			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Schedule: one.Schedule, Mine: isSameClient(one.Owner, client.ID), Created: one.Created,
 			State: wire.SubscriptionOn, Off: d.Off, Failures: d.Failures, FailingSince: d.FailingSince, Due: d.Due, Sent: d.Sent,
 		}
 		for _, number := range one.Views {
@@ -112,11 +113,17 @@ func (s *Subscriptions) Get(ctx context.Context, in wire.ByID) (wire.Subscriptio
 func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest) (wire.AddedSubscription, error) {
 	ch := s.Channels[in.Body.Channel]
 	if ch == nil {
-		return wire.AddedSubscription{}, errorf(KindConflict, "this node has no channel %q", in.Body.Channel)
+		return wire.AddedSubscription{}, errorf(KindConflict, "this node has no channel %s: configure it", in.Body.Channel)
 	}
 	var problems []FieldError
 	if err := ch.Check(in.Body.Receiver); err != nil {
 		problems = append(problems, fieldf("body.receiver", "%v", err))
+	}
+	times, err := schedule.Parse(in.Body.Schedule)
+	if err != nil {
+		problems = append(problems, fieldf("body.schedule", "%v", err))
+	} else if in.Body.Schedule != "" && ch.MaxItems() == 1 {
+		problems = append(problems, fieldf("body.schedule", "a %s gets each item at once", in.Body.Channel))
 	}
 	secret := in.Body.Secret
 	if in.Body.Channel == deliver.Webhook {
@@ -137,7 +144,7 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 	}
 	added := storage.Subscription{
 		ID: strings.ToLower(nuid.Next()), Owner: access.From(ctx).ID, Title: cmp.Or(in.Body.Title, strings.Join(in.Body.Views, ", ")), Channel: in.Body.Channel,
-		Receiver: in.Body.Receiver, Secret: secret, After: last, Created: s.Now(),
+		Receiver: in.Body.Receiver, Secret: secret, Schedule: times.String(), After: last, Created: s.Now(),
 	}
 	for _, name := range in.Body.Views {
 		v, err := s.views.read(ctx, name)

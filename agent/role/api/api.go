@@ -37,8 +37,12 @@ type Options struct {
 
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
+	channels, err := deliver.Channels(env.Config.Mail, env.Receivers, env.Mesh, env.Clock.Now)
+	if err != nil {
+		return err
+	}
 	answers := service.New(service.Deps{
-		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Channels: deliver.Channels(env.Receivers, env.Mesh, env.Clock.Now), Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
+		Store: env.Store, Index: env.Index, Mesh: env.Mesh, Channels: channels, Secrets: env.Secrets, Fetcher: env.Fetch, PublicFetcher: env.Public, Checks: o.Checks, Stalled: o.Stalled, DiskSpace: o.DiskSpace, RuleSetSpecs: o.RuleSets,
 		Decider: func() workbench.Decider { return env.Classifier() }, Prepare: env.Prepare,
 		Token: string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		OIDC: oidc.Options{

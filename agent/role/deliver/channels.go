@@ -1,13 +1,16 @@
 package deliver
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/deliver/channel"
+	"feedmesh/agent/role/deliver/mail"
 	"feedmesh/agent/role/deliver/subject"
 	"feedmesh/agent/role/deliver/webhook"
+	"feedmesh/config"
 	"feedmesh/subjects"
 )
 
@@ -15,13 +18,23 @@ import (
 const (
 	Webhook = "webhook"
 	NATS    = "nats"
+	Mail    = "mail" // if a mail server is configured
 )
 
 // Channels returns the channels of a process by name, for the role and for checks of addresses. They connect through the transport,
-// which refuses private addresses.
-func Channels(transport http.RoundTripper, out subjects.Publisher, now func() time.Time) map[string]channel.Channel {
-	return map[string]channel.Channel{
+// which refuses private addresses, except to the mail server. The error states how to correct a setting.
+func Channels(c config.Mail, transport http.RoundTripper, out subjects.Publisher, now func() time.Time) (map[string]channel.Channel, error) {
+	channels := map[string]channel.Channel{
 		Webhook: webhook.New(transport, fetch.Product, now),
 		NATS:    subject.New(out),
 	}
+	if c.Server == "" {
+		return channels, nil
+	}
+	mails, err := mail.New(mail.Options{Server: c.Server, User: c.User, Password: string(c.Password), From: c.From, TLS: mail.TLS(c.TLS)})
+	if err != nil {
+		return nil, fmt.Errorf("mail: %w", err)
+	}
+	channels[Mail] = mails
+	return channels, nil
 }

@@ -36,8 +36,12 @@ const (
 
 // Run sends until ctx ends. An attempt in progress is cancelled then, and repeated by another process.
 func Run(ctx context.Context, env *work.Env) error {
+	channels, err := Channels(env.Config.Mail, env.Receivers, env.Mesh, env.Clock.Now)
+	if err != nil {
+		return err
+	}
 	d := &deliverer{
-		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: Channels(env.Receivers, env.Mesh, env.Clock.Now), claimant: nuid.Next(),
+		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, claimant: nuid.Next(),
 		views:    &viewCache{store: env.Store},
 		attempts: metric.Counters(env.Metrics, "feedmesh_deliveries_total", "Attempts to send items of views to receivers.", "channel", "result"),
 		lag:      metric.Seconds(env.Metrics, "feedmesh_delivery_lag_seconds", "Time from an item's entry in a view to its receipt, at the first attempt."),

@@ -33,14 +33,15 @@ type fixture struct {
 	store storage.Store
 	env   *work.Env
 	start time.Time
-	speed time.Duration // of the clock of the processes
+	base  time.Time     // at start by the clock of the processes
+	speed time.Duration // of that clock
 }
 
 func newFixture(t testing.TB, speed time.Duration) *fixture {
 	t.Helper()
-	f := &fixture{TB: t, store: worktest.StoreWith(t, feedURL), start: time.Now(), speed: speed}
+	f := &fixture{TB: t, store: worktest.StoreWith(t, feedURL), start: time.Now(), base: time.Now(), speed: speed}
 	f.env = &work.Env{
-		Store: f.store, Mesh: meshtest.New(t), Clock: func() time.Time { return f.start.Add(time.Since(f.start) * f.speed) },
+		Store: f.store, Mesh: meshtest.New(t), Clock: func() time.Time { return f.base.Add(time.Since(f.start) * f.speed).UTC() },
 		Receivers: http.DefaultTransport, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Metrics: prometheus.NewRegistry(),
 	}
 	return f

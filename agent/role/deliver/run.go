@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"feedmesh/agent/role/deliver/channel"
+	"feedmesh/agent/role/deliver/schedule"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -27,6 +28,7 @@ type run struct {
 	storage.Subscription
 	state    storage.DeliveryState
 	channel  channel.Channel
+	schedule schedule.Schedule
 	to       channel.Receiver
 	attempts []storage.Attempt // that are not stored yet
 }
@@ -63,6 +65,9 @@ func (d *deliverer) run(ctx context.Context, s storage.ClaimedSubscription) {
 func (r *run) open() (err error) {
 	if r.channel = r.channels[r.Channel]; r.channel == nil {
 		return fmt.Errorf("this agent has no channel %q: configure it, or change the subscription", r.Channel)
+	}
+	if r.schedule, err = schedule.Parse(r.Schedule); err != nil {
+		return err
 	}
 	r.to.Address, r.to.Secret, err = r.secrets.OpenReceiver(r.Subscription)
 	return err
@@ -256,6 +261,10 @@ func (r *run) sendGathered(ctx context.Context) error {
 		return err
 	}
 	first, last := members[0], members[len(members)-1]
+	if next := r.schedule.Next(first.Entered); next.After(r.clock.Now()) {
+		r.state.Due = next
+		return nil
+	}
 	shown := members[:min(len(members), r.channel.MaxItems())]
 	batch := make([]single, len(shown))
 	for i, member := range shown {

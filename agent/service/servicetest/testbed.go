@@ -21,6 +21,7 @@ import (
 	"feedmesh/agent/service"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
+	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/storage/enginetest"
 )
@@ -52,7 +53,10 @@ func New(t testing.TB, now func() time.Time, change ...func(*service.Deps)) *Tes
 		RuleSetSpecs:  []service.RuleSetSpec{Lines(), Labels()},
 		Decider:       func() workbench.Decider { return decider{} },
 		Log:           slog.New(slog.DiscardHandler),
-		Channels:      deliver.Channels(http.DefaultTransport, b.Mesh, now),
+	}
+	var err error
+	if d.Channels, err = deliver.Channels(config.Mail{}, http.DefaultTransport, b.Mesh, now); err != nil {
+		t.Fatal(err)
 	}
 	for _, f := range change {
 		f(&d)

@@ -88,6 +88,9 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// Redacted implements [channel.Channel]: an address is no secret.
+func (c *Channel) Redacted(address string) string { return address }
+
 // MaxItems implements [channel.Channel].
 func (c *Channel) MaxItems() int { return maxItems }
 
