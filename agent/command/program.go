@@ -46,6 +46,7 @@ type cli struct {
 	Backup     backupCommand     `cmd:"" help:"Make a backup of store and schedule while the node runs."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a backup, while no agent runs."`
 	Doctor     doctorCommand     `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the tools of a running node to a model's program, over standard input and output."`
 	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
 	Compare    compareCommand    `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`
 }

@@ -38,7 +38,7 @@ type testbed struct {
 
 func newTestbed(t testing.TB, change ...func(*service.Deps, *rest.Options)) *testbed {
 	t.Helper()
-	options := rest.Options{Public: web.Public()}
+	options := rest.Options{Public: web.Public(), Metrics: http.NotFoundHandler()}
 	w := &testbed{Testbed: servicetest.New(t, func() time.Time { return noon }, func(d *service.Deps) {
 		d.Token = owner
 		for _, f := range change {
@@ -48,16 +48,16 @@ func newTestbed(t testing.TB, change ...func(*service.Deps, *rest.Options)) *tes
 	one, two := "https://one.example/feed.xml", "https://two.example/feed.xml"
 	w.AddFeeds(t, storage.Feed{ID: storage.FeedID(one), URL: one, Title: "One\u200b", Tags: []string{"news"}}, storage.Feed{ID: storage.FeedID(two), URL: two, Title: "Two"})
 	w.Mesh.States[storage.FeedID(two)] = &subjects.State{URL: two, Polled: noon, Outcome: subjects.Failed, Failures: 2, Class: "dns"}
-	story := func(key, title, html string) storage.Item {
+	story := func(url, title, html string) storage.Item {
 		return storage.Item{
-			Key: key, Language: "en", Partition: "en", Title: title, HTML: html, URL: "https://one.example/" + key, Published: noon.Add(-time.Hour), FirstSeen: noon.Add(-time.Hour),
+			Key: url, Language: "en", Partition: "en", Title: title, HTML: html, URL: url, Published: noon.Add(-time.Hour), FirstSeen: noon.Add(-time.Hour),
 			Categories: []string{"linux"}, StoryID: "s1", EventID: "e1", StoryReason: "its title names the kernel",
 		}
 	}
 	w.items = append(w.items, w.PutItems(t, storage.FeedID(one),
-		story("1", "Kernel released", "<p>It has a new scheduler. "+attack+"</p>"),
+		story("https://one.example/1", "Kernel released", "<p>It has a new scheduler. "+attack+"</p>"),
 		storage.Item{Key: "long", Language: "en", Title: "A long report", HTML: "<p>" + strings.Repeat("слово ", 5000) + "</p>", Published: noon.Add(-2 * time.Hour)})...)
-	w.items = append(w.items, w.PutItems(t, storage.FeedID(two), story("2", "The kernel is released", "<p>The new scheduler is fast.</p>"))...)
+	w.items = append(w.items, w.PutItems(t, storage.FeedID(two), story("https://two.example/2", "The kernel is released", "<p>The new scheduler is fast.</p>"))...)
 	w.IndexItems(t, w.items...)
 	w.Server = httptest.NewServer(nil)
 	server := rest.New(w.Service, options)

@@ -10,9 +10,12 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,14 +55,10 @@ func Handler(s *service.Service) http.Handler {
 		servers[scope] = newServer(s, scope)
 	}
 	of := func(r *http.Request) *sdk.Server { return servers[access.From(r.Context()).Largest()] }
-	handler := sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{
+	return sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true, Logger: s.Log,
 		// The caller checks the host of requests from this machine; those of a trusted proxy have another one.
 		DisableLocalhostProtection: true,
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store") // the answer belongs to one client
-		handler.ServeHTTP(w, r)
 	})
 }
 
@@ -71,13 +70,7 @@ func newServer(of *service.Service, scope access.Scope) *sdk.Server {
 		// The lists are the same as long as the token is, so that none is announced to change.
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 	})}
-	s.sdk.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
-		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-			ctx, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			return next(ctx, method, r)
-		}
-	})
+	s.sdk.AddReceivingMiddleware(s.guarded)
 	s.addItemTools()
 	s.addStoryTools()
 	s.addFeedTools()
@@ -85,6 +78,25 @@ func newServer(of *service.Service, scope access.Scope) *sdk.Server {
 	s.addResources()
 	s.addPrompts()
 	return s.sdk
+}
+
+// guarded bounds the time of requests. A panic becomes an error of its request: the SDK calls handlers in goroutines of its
+// own, where it would end the process.
+func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		defer func() {
+			if p := recover(); p != nil {
+				s.Log.Error("mcp request panicked", "err", p, "stack", string(debug.Stack()))
+				result, err = nil, errors.New("the request failed by an error of the server: its log has the details")
+			}
+		}()
+		if call, is := r.(*sdk.CallToolRequest); is && call.Params != nil && strings.TrimSpace(string(call.Params.Arguments)) == "null" {
+			call.Params.Arguments = json.RawMessage("{}") // version 1.8.0 of the SDK panics on null when it adds defaults
+		}
+		return next(ctx, method, r)
+	}
 }
 
 // An answer is what a tool returns as JSON. write writes it as text.

