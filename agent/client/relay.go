@@ -100,7 +100,9 @@ func (r *relay) pass(ctx context.Context, data []byte) {
 		r.fail(m, err)
 	case len(answer) > 0:
 		if m.Method == "initialize" {
-			var chosen struct{ Result struct{ ProtocolVersion string } }
+			var chosen struct {
+				Result struct{ ProtocolVersion string }
+			}
 			if json.Unmarshal(answer, &chosen) == nil {
 				r.version.Store(chosen.Result.ProtocolVersion)
 			}

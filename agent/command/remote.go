@@ -95,7 +95,7 @@ type mcpCommand struct{ remote }
 func (mcpCommand) Help() string {
 	return `Programs of models start this command, and find and read items by its tools:
 
-    claude mcp add feedmesh -- agent mcp --api http://127.0.0.1:8080 --token @token
+    agent mcp --api http://127.0.0.1:8080 --token @token
 
 The token decides which tools there are: scope search finds and reads, write also adds feeds and views. Programs that connect by HTTP need no
 command: the node serves the same at /mcp.`

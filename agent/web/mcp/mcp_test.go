@@ -328,6 +328,9 @@ func TestHandler_RequiresAToken(t *testing.T) {
 			t.Errorf("got %d, want %d", a.StatusCode, status)
 		}
 	}
+	if a := post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":null}}`, authorized...); a.StatusCode != http.StatusOK {
+		t.Errorf("without arguments: got %d", a.StatusCode)
+	}
 	if a := post(initialize, "Authorization", "Bearer "+w.secret(t, access.Metrics)); a.StatusCode != http.StatusForbidden {
 		t.Errorf("a token for metrics: got %d", a.StatusCode)
 	}
