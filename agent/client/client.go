@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -113,6 +114,12 @@ func (c *Client) sendWithin(ctx context.Context, timeout time.Duration, method, 
 	return resp, nil
 }
 
+// withHeader is the body of a request with further headers.
+type withHeader struct {
+	body   any
+	header http.Header
+}
+
 // request returns the request of an exchange.
 func (c *Client) request(ctx context.Context, x *exchange, method, path string, query url.Values, body any) (*http.Request, error) {
 	target := c.base + path
@@ -120,6 +127,10 @@ func (c *Client) request(ctx context.Context, x *exchange, method, path string, 
 		target += "?" + query.Encode()
 	}
 	content, kind := io.Reader(nil), ""
+	with, _ := body.(withHeader)
+	if with.header != nil {
+		body = with.body
+	}
 	switch b := body.(type) {
 	case nil:
 	case io.Reader:
@@ -137,6 +148,7 @@ func (c *Client) request(ctx context.Context, x *exchange, method, path string, 
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, with.header)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}

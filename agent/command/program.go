@@ -31,7 +31,7 @@ type cli struct {
 	Imports       importsCommand       `cmd:"" help:"List, show and cancel imports of feed lists."`
 	Proxies       proxiesCommand       `cmd:"" help:"List, add, change and remove proxies."`
 	Views         viewsCommand         `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
-	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views to webhooks and NATS subjects, and show what was sent."`
+	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views by webhooks, mail and NATS subjects, and show what was sent."`
 	Searches      searchesCommand      `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
 	Tokens        tokensCommand        `cmd:"" help:"List, create and remove API tokens."`
 	People        peopleCommand        `cmd:"" help:"List, add, change and remove the people who log in."`
@@ -47,6 +47,7 @@ type cli struct {
 	Backup        backupCommand        `cmd:"" help:"Make a backup of store and schedule while the node runs."`
 	Restore       restoreCommand       `cmd:"" help:"Restore a backup, while no agent runs."`
 	Doctor        doctorCommand        `cmd:"" help:"Check this node and its dependencies, and suggest fixes."`
+	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve the tools of a running node to a model's program, over standard input and output."`
 	Completion    completionCommand    `cmd:"" help:"Print a shell completion script."`
 	Compare       compareCommand       `cmd:"" name:"parse-with-gofeed" hidden:"" help:"Parse a document with gofeed, in a process with limits."`
 }

@@ -87,3 +87,25 @@ func feedID(arg string) (string, error) {
 	}
 	return storage.FeedID(url), nil
 }
+
+// An mcpCommand passes messages of the Model Context Protocol between a program and a node.
+type mcpCommand struct{ remote }
+
+// Help implements kong's HelpProvider.
+func (mcpCommand) Help() string {
+	return `Programs of models start this command, and find and read items by its tools:
+
+    agent mcp --api http://127.0.0.1:8080 --token @token
+
+The token decides which tools there are: scope search finds and reads, write also adds feeds and views. Programs that connect by HTTP need no
+command: the node serves the same at /mcp.`
+}
+
+// Run implements the command.
+func (c *mcpCommand) Run(ctx context.Context, p *program) error {
+	api, err := c.client(p)
+	if err != nil {
+		return err
+	}
+	return api.RelayMCP(ctx, p.in, p.out)
+}

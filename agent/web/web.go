@@ -11,6 +11,7 @@ import (
 	"feedmesh/agent/web/foryou"
 	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/greader"
+	"feedmesh/agent/web/mcp"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/views"
 	"feedmesh/agent/web/widget"
@@ -22,12 +23,12 @@ type Logins struct {
 	Fever  fever.Login
 }
 
-// Mounts returns the console, the front page, suggestions, views, the pages of people, the feeds of results, the widget, and the Google Reader and
-// Fever APIs by their paths. origins are those that CORS allows.
+// Mounts returns the console, the front page, suggestions, views, the pages of people, the feeds of results, the widget, the Google Reader and
+// Fever APIs, and the MCP server by their paths. origins are those that CORS allows.
 func Mounts(s *service.Service, logins Logins, origins []string) map[string]http.Handler {
 	reader, old := greader.Handler(s, logins.Reader), fever.Handler(s, logins.Fever)
 	people, news, suggested, widgets := account.Handler(s), front.Handler(s), foryou.Handler(s), widget.Handler(s, origins)
-	viewPages := views.Handler(s)
+	viewPages, resource := views.Handler(s), mcp.Metadata()
 	return map[string]http.Handler{
 		"/":         console.Handler(s),
 		"/news":     news,
@@ -55,10 +56,14 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 		widget.ScriptPath: widgets,
 		"/fever":          old,
 		"/fever/":         old,
+
+		mcp.Path:                    mcp.Handler(s),
+		mcp.MetadataPath:            resource,
+		mcp.MetadataPath + mcp.Path: resource,
 	}
 }
 
 // Public returns the paths of pages that need no token and no login: the login itself, and files without data.
 func Public() []string {
-	return append(append(console.Assets(), widget.ScriptPath), account.Public()...)
+	return append(append(console.Assets(), widget.ScriptPath, mcp.MetadataPath, mcp.MetadataPath+mcp.Path), account.Public()...)
 }

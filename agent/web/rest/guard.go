@@ -12,6 +12,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/web/locale"
+	"feedmesh/agent/web/mcp"
 	"feedmesh/agent/web/output"
 )
 
@@ -192,6 +193,10 @@ func (g *guard) namedPerson(r *http.Request, names []string) (access.Client, *de
 // unauthorized rejects a request without a valid credential: where people log in, browsers are sent to the login.
 func (g *guard) unauthorized(r *http.Request, pattern string) *denial {
 	d := unauthorized(r)
+	if pathOf(pattern) == mcp.Path {
+		d.header = http.Header{"Www-Authenticate": {mcp.Challenge(r)}}
+		return d
+	}
 	if any, _ := g.server.People.Access.Any(r.Context()); !any {
 		return d
 	}

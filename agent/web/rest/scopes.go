@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/mcp"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/reference"
 )
@@ -21,6 +22,7 @@ var prefixScopes = []struct {
 	{"/schemas/", access.Search},
 	{reference.Path, access.Search},
 	{output.Path, access.Search},
+	{mcp.Path, access.Search}, // tools check further scopes
 	{"/reader/", access.Read}, // read and starred marks belong to the reader's token
 	{"/readyz", access.Metrics},
 	{"/metrics", access.Metrics},
