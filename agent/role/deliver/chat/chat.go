@@ -6,8 +6,8 @@
 // caller's context, and returns no error if Telegram can't be reached. For the same reason its other services are
 // not supported. Those that run no HTTP (smtp, logger, programs) are refused.
 //
-// The library notify, in comparison, depends on an SDK for each service; most of them send by clients of their own,
-// that of Telegram when it is constructed.
+// The alternative notify has neither ntfy nor Gotify and no addresses, and brings an SDK for each service, most of which send by
+// clients of their own.
 package chat
 
 import (
