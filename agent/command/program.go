@@ -31,7 +31,7 @@ type cli struct {
 	Imports       importsCommand       `cmd:"" help:"List, show and cancel imports of feed lists."`
 	Proxies       proxiesCommand       `cmd:"" help:"List, add, change and remove proxies."`
 	Views         viewsCommand         `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
-	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views by webhooks, mail and NATS subjects, and show what was sent."`
+	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views by webhooks, mail, chat and NATS subjects, and show what was sent."`
 	Searches      searchesCommand      `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
 	Tokens        tokensCommand        `cmd:"" help:"List, create and remove API tokens."`
 	People        peopleCommand        `cmd:"" help:"List, add, change and remove the people who log in."`

@@ -57,8 +57,9 @@ type subscriptionsAddCommand struct {
 	Title    string   `help:"Title; by default the names of the views."`
 	Webhook  string   `xor:"receiver" required:"" placeholder:"URL" help:"URL that gets each item as JSON by POST."`
 	NATS     string   `name:"nats" xor:"receiver" required:"" placeholder:"NAME" help:"Last part of the subject events.view.item.NAME."`
+	Chat     string   `xor:"receiver" required:"" placeholder:"URL" help:"Chat or phone service that gets a message of the new items, such as ntfy://ntfy.sh/TOPIC."`
 	Mail     string   `xor:"receiver" required:"" placeholder:"ADDRESS" help:"Address that gets a mail of the new items."`
-	Schedule string   `help:"When mails are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
+	Schedule string   `help:"When mails and messages to chats are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
 	Secret   string   `help:"Secret by which webhooks are signed; by default a new one."`
 }
 
@@ -79,6 +80,8 @@ func (c *subscriptionsAddCommand) Run(ctx context.Context, p *program) error {
 	switch {
 	case c.NATS != "":
 		in.Body.Channel, in.Body.Receiver = "nats", c.NATS
+	case c.Chat != "":
+		in.Body.Channel, in.Body.Receiver = "chat", c.Chat
 	case c.Mail != "":
 		in.Body.Channel, in.Body.Receiver = "mail", c.Mail
 	}

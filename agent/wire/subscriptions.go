@@ -18,7 +18,7 @@ type SubscriptionState struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
 	Views    []string  `json:"views" doc:"Names of the views whose new items are sent. A removed view is missing."`
-	Channel  string    `json:"channel" doc:"webhook, nats or mail."`
+	Channel  string    `json:"channel" doc:"webhook, nats, mail or chat."`
 	Receiver string    `json:"receiver" doc:"Address, without its secrets."`
 	Schedule string    `json:"schedule,omitempty" doc:"When it is sent; absent: at once."`
 	Mine     bool      `json:"mine,omitempty" doc:"The requesting client made it."`
@@ -48,8 +48,8 @@ type AddSubscriptionRequest struct {
 	Body struct {
 		Title    string   `json:"title,omitempty" maxLength:"200" doc:"By default the names of the views."`
 		Views    []string `json:"views" minItems:"1" maxItems:"20" doc:"Names of views. An item that enters several of them is sent once."`
-		Channel  string   `json:"channel" enum:"webhook,nats,mail" doc:"webhook: a POST of JSON after the Standard Webhooks specification; nats: an event of the mesh; mail: if a mail server is set."`
-		Receiver string   `json:"receiver" minLength:"1" maxLength:"2048" doc:"URL of a webhook; the last part of the NATS subject events.view.item.NAME; a mail address."`
+		Channel  string   `json:"channel" enum:"webhook,nats,mail,chat" doc:"webhook: a POST of JSON after the Standard Webhooks specification; nats: an event of the mesh; mail: if a mail server is set; chat: a chat or phone service."`
+		Receiver string   `json:"receiver" minLength:"1" maxLength:"2048" doc:"URL of a webhook; the last part of the NATS subject events.view.item.NAME; a mail address; the URL of a chat service, such as ntfy://ntfy.sh/TOPIC."`
 		Schedule string   `json:"schedule,omitempty" maxLength:"200" doc:"When mails are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
 		Secret   string   `json:"secret,omitempty" maxLength:"128" doc:"Secret of a webhook, whsec_ and base64; by default a new one."`
 	}

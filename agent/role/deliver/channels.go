@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/deliver/channel"
+	"feedmesh/agent/role/deliver/chat"
 	"feedmesh/agent/role/deliver/mail"
 	"feedmesh/agent/role/deliver/subject"
 	"feedmesh/agent/role/deliver/webhook"
@@ -18,6 +19,7 @@ import (
 const (
 	Webhook = "webhook"
 	NATS    = "nats"
+	Chat    = "chat"
 	Mail    = "mail" // if a mail server is configured
 )
 
@@ -27,6 +29,7 @@ func Channels(c config.Mail, transport http.RoundTripper, out subjects.Publisher
 	channels := map[string]channel.Channel{
 		Webhook: webhook.New(transport, fetch.Product, now),
 		NATS:    subject.New(out),
+		Chat:    chat.New(transport),
 	}
 	if c.Server == "" {
 		return channels, nil

@@ -46,10 +46,14 @@ type subscriptionsMain struct {
 	Rows    []subscriptionRow
 	Form    subscriptionForm
 	Problem locale.Text // nil: none
-	Secret  string      // of the subscription that was just added
+	Added   bool
+	Secret  string // of the webhook that was just added
 }
 
-type subscriptionForm struct{ Views, Webhook string }
+type subscriptionForm struct{ Views, Channel, Receiver, Schedule string }
+
+// Channels are the names of the channels to choose from.
+func (subscriptionForm) Channels() []string { return []string{"webhook", "mail", "chat", "nats"} }
 
 func (p *pages) subscriptions(w http.ResponseWriter, r *http.Request) {
 	p.showSubscriptions(w, r, http.StatusOK, subscriptionsMain{Form: subscriptionForm{Views: r.URL.Query().Get("view")}})
@@ -67,13 +71,15 @@ func (p *pages) showSubscriptions(w http.ResponseWriter, r *http.Request, status
 	p.Render(w, r, status, "subscriptions", locale.T("Subscriptions"), main)
 }
 
-// subscribe adds a webhook. The page that follows shows its secret.
+// subscribe adds a subscription. The page that follows shows the secret of a webhook.
 func (p *pages) subscribe(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	form := subscriptionForm{r.PostFormValue("views"), strings.TrimSpace(r.PostFormValue("webhook"))}
+	form := subscriptionForm{
+		Views: r.PostFormValue("views"), Channel: r.PostFormValue("channel"), Receiver: strings.TrimSpace(r.PostFormValue("receiver")), Schedule: strings.TrimSpace(r.PostFormValue("schedule")),
+	}
 	in := wire.AddSubscriptionRequest{}
 	in.Body.Views = strings.FieldsFunc(form.Views, func(c rune) bool { return c == ',' || c == ' ' })
-	in.Body.Channel, in.Body.Receiver = "webhook", form.Webhook
+	in.Body.Channel, in.Body.Receiver, in.Body.Schedule = form.Channel, form.Receiver, form.Schedule
 	var added wire.AddedSubscription
 	err := error(nil)
 	if len(in.Body.Views) == 0 {
@@ -88,7 +94,7 @@ func (p *pages) subscribe(w http.ResponseWriter, r *http.Request) {
 		p.showSubscriptions(w, r, http.StatusConflict, subscriptionsMain{Form: form, Problem: locale.Composed(err.Error())})
 	default:
 		w.Header().Set("Cache-Control", "no-store")
-		p.showSubscriptions(w, r, http.StatusOK, subscriptionsMain{Secret: added.Secret})
+		p.showSubscriptions(w, r, http.StatusOK, subscriptionsMain{Added: true, Secret: added.Secret})
 	}
 }
 

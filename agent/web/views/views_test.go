@@ -106,9 +106,9 @@ func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
 	f := newFixture(t)
 	f.send(t, "POST", "/views/edit", url.Values{"definition": {"view k = from all"}, "do": {"save"}}, 303)
 	contains(t, f.send(t, "GET", "/views/subscriptions?view=k", nil, 200), "No subscriptions yet", `value="k"`)
-	wrong := url.Values{"views": {"k, none"}, "webhook": {"https://receiver.example/<hook>"}}
+	wrong := url.Values{"views": {"k, none"}, "channel": {"webhook"}, "receiver": {"https://receiver.example/<hook>"}}
 	contains(t, f.send(t, "POST", "/views/subscriptions", wrong, 409), "no view none", "receiver.example/&lt;hook&gt;")
-	form := url.Values{"views": {"k"}, "webhook": {"https://receiver.example/hook?key=s3cret"}}
+	form := url.Values{"views": {"k"}, "channel": {"webhook"}, "receiver": {"https://receiver.example/hook?key=s3cret"}}
 	added := f.send(t, "POST", "/views/subscriptions", form, 200)
 	contains(t, added, "whsec_")
 	if page := added.Body.String(); strings.Contains(page, "s3cret") {
