@@ -75,13 +75,13 @@ type Deliveries interface {
 	// ListPending returns at most limit members of views that are to be sent, with serials after the given one, ordered by serial.
 	ListPending(ctx context.Context, views []int64, after int64, limit int) ([]Member, error)
 
-	// DueAttempts returns at most limit last attempts of a subscription's messages that are to be repeated by now, those
+	// DueAttempts returns at most limit last attempts of a subscription's messages that are to be retried by now, those
 	// first that are due for longest.
 	DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]Attempt, error)
 
 	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and ends
-	// the claim unless keep is set. Older attempts for the same items are not repeated any more, and all but the last MaxAttempts that
-	// are not to be repeated are deleted. It returns [ErrConflict] if the claim is lost; then nothing is changed.
+	// the claim unless keep is set. Older attempts for the same items are not retried any more, and all but the last MaxAttempts that
+	// are not to be retried are deleted. It returns [ErrConflict] if the claim is lost; then nothing is changed.
 	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, keep bool) error
 
 	// ChangeDelivery stores what apply makes of the state of a subscription, and ends a claim. It returns [ErrNotFound]
@@ -98,7 +98,7 @@ type Deliveries interface {
 	ListAttempts(ctx context.Context, subscription string, before int64, limit int) ([]Attempt, error)
 }
 
-// MaxAttempts is the number of attempts that are stored for each subscription, besides those to be repeated.
+// MaxAttempts is the number of attempts that are stored for each subscription, besides those to be retried.
 const MaxAttempts = 1000
 
 // A Claim is the right of a process to send for subscriptions.
@@ -117,7 +117,7 @@ type ClaimedSubscription struct {
 // A DeliveryState is the progress of a [Subscription].
 type DeliveryState struct {
 	Subscription string
-	Cursor       int64     // serial of the last member that was sent, given up, or is repeated by its attempt
+	Cursor       int64     // serial of the last member that was sent, given up, or is retried
 	Failures     int       // attempts that failed since the last one that succeeded
 	FailingSince time.Time // first of them; zero: none
 	Due          time.Time // nothing new is sent before; zero: at once
@@ -133,7 +133,7 @@ type Attempt struct {
 	Serial       int64     // of the member, or the last one of several
 	ItemID       string    // of the member; empty: of several
 	Items        int       // number of items in the message
-	Number       int       // of the attempt for the message, from 1; 0: it is to be repeated on request
+	Number       int       // of the attempt for the message, from 1; 0: it is to be retried on request
 	Entered      time.Time // of the member, or the first one of several
 	At           time.Time
 	Took         time.Duration // in microseconds

@@ -211,7 +211,7 @@ func (s *Subscriptions) Change(ctx context.Context, in wire.ChangeSubscriptionRe
 	return s.Get(ctx, in.ByID)
 }
 
-// Repeat makes items be sent again.
+// Repeat makes items be sent again: one as a retry now, or all since a time as a new batch.
 func (s *Subscriptions) Repeat(ctx context.Context, in wire.RepeatRequest) (wire.None, error) {
 	stored, err := s.read(ctx, in.ID)
 	if err != nil {

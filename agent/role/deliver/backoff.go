@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// repeatAfter are the times from an attempt for a message to the next: 24 hours in all.
-var repeatAfter = []time.Duration{
+// retryAfter are the times from an attempt for a message to the next: 24 hours in all.
+var retryAfter = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }

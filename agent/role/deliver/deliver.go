@@ -1,7 +1,7 @@
 // Package deliver is the role that sends the items of views to the receivers of subscriptions. Any number of processes claim
 // subscriptions with something to send from the store, each for a short time, and send through the channels in the folders
-// below. A member of a view is sent at least once, each time with the same ID. Memory is bounded by the number of
-// subscriptions that a process sends for at the same time, each with a batch of items.
+// below. A member of a view is sent at least once, each retry with the same ID. Memory is bounded by the number of
+// workers, each with a batch of items of one subscription.
 package deliver
 
 import (
@@ -28,13 +28,13 @@ const (
 	runTime      = 20 * time.Second // after which the claim of a subscription ends, so that others get their turn
 	sendTimeout  = 15 * time.Second // of an attempt
 
-	// Receivers that fail have their own workers, so that those which respond after a timeout do not delay others.
+	// Receivers that fail have their own pool of workers, so that those which end in a timeout do not block the workers of others.
 	maxHealthy = 256
 	maxFailed  = 64
-	claimBatch = 64 // subscriptions that are claimed together
+	claimBatch = 64 // size of a batch of subscriptions that are claimed
 )
 
-// Run sends until ctx ends. An attempt in progress is cancelled then, and repeated by another process.
+// Run sends until ctx ends. An attempt in progress is cancelled then, and retried by another worker.
 func Run(ctx context.Context, env *work.Env) error {
 	channels, err := Channels(env.Config.Mail, env.Receivers, env.Mesh, env.Clock.Now)
 	if err != nil {

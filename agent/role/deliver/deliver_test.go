@@ -301,7 +301,7 @@ func TestDeliver_OneItemIsRefused(t *testing.T) {
 		want = append(want, f.enter(1, fmt.Sprint("x", i))...)
 		r.awaitItems(t, want...)
 		all := f.attempts("a")
-		last := slices.IndexFunc(all, func(a storage.Attempt) bool { return a.ItemID == refused && a.Number > len(repeatAfter) })
+		last := slices.IndexFunc(all, func(a storage.Attempt) bool { return a.ItemID == refused && a.Number > len(retryAfter) })
 		if last >= 0 {
 			if !all[last].Next.IsZero() || all[last].Status != 400 {
 				t.Errorf("the last attempt is %+v, want none after it", all[last])

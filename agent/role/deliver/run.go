@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	messageBatch = 20  // messages of single items whose attempts are stored together
+	messageBatch = 20  // size of a batch of messages of single items, whose attempts are stored together
 	maxGathered  = 500 // items that are gathered for one message
 
 	gatherTime = 30 * time.Second // from a message of gathered items to the next, so that a burst is one message
@@ -85,11 +85,11 @@ func (r *run) save(ctx context.Context, keep bool) error {
 // A single is one member to send.
 type single struct {
 	storage.Member
-	repeats int       // attempts before
+	retries int       // attempts before
 	last    time.Time // the last of them
 }
 
-// sendSingle sends a message for each item, those first whose attempts are to be repeated.
+// sendSingle sends a message for each item, the retries that are due first.
 func (r *run) sendSingle(ctx context.Context) error {
 	limit := messageBatch
 	if r.state.Failures > 0 {
@@ -129,7 +129,7 @@ func (r *run) sendSingle(ctx context.Context) error {
 	return nil
 }
 
-// singles returns the next members to send, in order.
+// singles returns the next batch of members to send: retries, then new ones, in order.
 func (r *run) singles(ctx context.Context, limit int) ([]single, error) {
 	due, err := r.store.DueAttempts(ctx, r.ID, r.clock.Now(), limit)
 	if err != nil {
@@ -204,7 +204,7 @@ func (r *run) repeated(ctx context.Context, members []storage.Member) (map[int64
 	return repeated, nil
 }
 
-// pass moves the cursor over a member that was sent, given up or is repeated by its attempt.
+// pass moves the cursor over a member that was sent, given up or is retried.
 func (r *run) pass(one single) { r.state.Cursor = max(r.state.Cursor, one.Serial) }
 
 // send sends the message of one item. It returns an error only if ctx ends.
@@ -218,14 +218,14 @@ func (r *run) send(ctx context.Context, one single, item channel.Item) error {
 	a := r.attempt(one, began, "")
 	a.Took, a.Status = r.clock.Now().Sub(began), cmp.Or(response.Status, channel.StatusOf(err))
 	if err == nil {
-		r.succeeded(one.repeats == 0, one.Entered)
+		r.succeeded(one.retries == 0, one.Entered)
 	} else {
 		a.Error = shortened(err.Error())
 		// A message is given up only if the receiver accepted others meanwhile: else it is the receiver that fails.
-		isRefused := one.repeats >= len(repeatAfter) && r.state.Sent.After(one.last)
+		isRefused := one.retries >= len(retryAfter) && r.state.Sent.After(one.last)
 		r.failed(err)
-		if !isRefused && (r.state.Off == "" || one.repeats > 0) {
-			a.Next = r.clock.Now().Add(stepOf(repeatAfter, a.Number))
+		if !isRefused && (r.state.Off == "" || one.retries > 0) {
+			a.Next = r.clock.Now().Add(stepOf(retryAfter, a.Number))
 		}
 	}
 	if r.state.Off == "" { // otherwise it is new when the subscription is turned on again
@@ -238,7 +238,7 @@ func (r *run) send(ctx context.Context, one single, item channel.Item) error {
 // attempt returns the next attempt for a member.
 func (r *run) attempt(one single, at time.Time, problem string) storage.Attempt {
 	return storage.Attempt{
-		Subscription: r.ID, View: one.View, Serial: one.Serial, ItemID: one.ItemID, Items: 1, Number: one.repeats + 1,
+		Subscription: r.ID, View: one.View, Serial: one.Serial, ItemID: one.ItemID, Items: 1, Number: one.retries + 1,
 		Entered: one.Entered, At: at, Error: problem,
 	}
 }
