@@ -24,6 +24,13 @@ type subscriptionsCommand struct {
 // A subscriptionsListCommand lists subscriptions.
 type subscriptionsListCommand struct{ query }
 
+// Help implements kong's HelpProvider.
+func (subscriptionsListCommand) Help() string {
+	return `Those that fail or are off have the reason:
+
+    agent subscriptions list`
+}
+
 // Run implements the command.
 func (c *subscriptionsListCommand) Run(ctx context.Context, p *program) error {
 	return printAnswer(ctx, p, c.query, wire.ListSubscriptions, wire.None{}, func(pg *page, all wire.SubscriptionList) {
@@ -99,6 +106,13 @@ type subscriptionsOnCommand struct {
 	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
 }
 
+// Help implements kong's HelpProvider.
+func (subscriptionsOnCommand) Help() string {
+	return `What entered meanwhile is sent:
+
+    agent subscriptions on ID`
+}
+
 // Run implements the command.
 func (c *subscriptionsOnCommand) Run(ctx context.Context, p *program) error {
 	return c.each(ctx, p, c.IDs, "%s: on", turn(ctx, true))
@@ -108,6 +122,13 @@ func (c *subscriptionsOnCommand) Run(ctx context.Context, p *program) error {
 type subscriptionsOffCommand struct {
 	query
 	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
+}
+
+// Help implements kong's HelpProvider.
+func (subscriptionsOffCommand) Help() string {
+	return `Items that enter wait until the subscription is on again:
+
+    agent subscriptions off ID`
 }
 
 // Run implements the command.
@@ -130,6 +151,13 @@ type subscriptionsLogCommand struct {
 	query
 	ID    string `arg:"" name:"id" help:"ID of a subscription."`
 	Limit int    `default:"50" help:"Number of attempts, at most 200."`
+}
+
+// Help implements kong's HelpProvider.
+func (subscriptionsLogCommand) Help() string {
+	return `The last 1,000 attempts are stored, the last are printed first:
+
+    agent subscriptions log ID --limit 200`
 }
 
 // Run implements the command.
@@ -168,6 +196,13 @@ type subscriptionsRepeatCommand struct {
 	Since time.Duration `xor:"items" required:"" placeholder:"DURATION" help:"All items that entered in the last time, such as 24h."`
 }
 
+// Help implements kong's HelpProvider.
+func (subscriptionsRepeatCommand) Help() string {
+	return `Messages keep their IDs, so receivers that have them may ignore them:
+
+    agent subscriptions repeat ID --since 24h`
+}
+
 // Run implements the command.
 func (c *subscriptionsRepeatCommand) Run(ctx context.Context, p *program) error {
 	in := wire.RepeatRequest{ByID: wire.ByID{ID: c.ID}}
@@ -183,6 +218,13 @@ func (c *subscriptionsRepeatCommand) Run(ctx context.Context, p *program) error 
 type subscriptionsRemoveCommand struct {
 	query
 	IDs []string `arg:"" name:"id" help:"IDs of subscriptions."`
+}
+
+// Help implements kong's HelpProvider.
+func (subscriptionsRemoveCommand) Help() string {
+	return `Its log is removed too:
+
+    agent subscriptions remove ID`
 }
 
 // Run implements the command.
