@@ -41,6 +41,12 @@ func (s SubscriptionRecords) List(ctx context.Context) ([]Subscription, error) {
 	return listRecords[Subscription](ctx, s.records, subscriptionTable, allRecords)
 }
 
+// Any reports whether there is a subscription.
+func (s SubscriptionRecords) Any(ctx context.Context) (bool, error) {
+	found, err := listRecords[Subscription](ctx, s.records, subscriptionTable, 1)
+	return len(found) > 0, err
+}
+
 // Get returns the subscription with the ID, or [ErrNotFound].
 func (s SubscriptionRecords) Get(ctx context.Context, id string) (Subscription, error) {
 	return readRecord[Subscription](ctx, s.records, subscriptionTable, id)
@@ -79,10 +85,10 @@ type Deliveries interface {
 	// first that are due for longest.
 	DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]Attempt, error)
 
-	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and ends
-	// the claim unless keep is set. Older attempts for the same items are not retried any more, and all but the last MaxAttempts that
+	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and extends
+	// the claim to a time, or ends it if that is zero. Older attempts for the same items are not retried any more, and all but the last MaxAttempts that
 	// are not to be retried are deleted. It returns [ErrConflict] if the claim is lost; then nothing is changed.
-	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, keep bool) error
+	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, until time.Time) error
 
 	// ChangeDelivery stores what apply makes of the state of a subscription, and ends a claim. It returns [ErrNotFound]
 	// without such a subscription.

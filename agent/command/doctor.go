@@ -24,7 +24,6 @@ import (
 	"feedmesh/agent/node"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
-	"feedmesh/subjects"
 )
 
 // A doctorCommand checks a node and its dependencies.
@@ -211,17 +210,13 @@ func checkViews(ctx context.Context, api *client.Client, now time.Time) []wire.C
 	return checks
 }
 
-// checkSubscriptions warns of subscriptions that fail or are off, and if no agent sends their items. It returns no check of a node without
-// subscriptions, or of an older version.
+// checkSubscriptions warns of subscriptions that fail or are off. It returns no check of a node without subscriptions, or of an older
+// version.
 func checkSubscriptions(ctx context.Context, api *client.Client) []wire.Check {
 	all, err := client.Call(ctx, api, wire.ListSubscriptions, wire.None{})
 	var refusal *client.Problem
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound || err == nil && len(all.Subscriptions) == 0 {
 		return nil
-	}
-	var status wire.Status
-	if err == nil {
-		status, err = client.Call(ctx, api, wire.GetStatus, wire.None{})
 	}
 	if err != nil {
 		return []wire.Check{failedCheck("subscriptions", "%v", err)}
@@ -231,9 +226,6 @@ func checkSubscriptions(ctx context.Context, api *client.Client) []wire.Check {
 		if s.State != wire.SubscriptionOn {
 			checks = append(checks, wire.Check{Name: "subscription " + s.Title, Warning: true, Detail: fmt.Sprintf("%s: see agent subscriptions log %s", stateOfSubscription(s), s.ID)})
 		}
-	}
-	if !slices.ContainsFunc(status.Agents, func(a subjects.Agent) bool { return slices.Contains(a.Roles, "deliver") }) {
-		checks = append(checks, failedCheck("subscriptions", "no agent sends their items: start one with the role deliver"))
 	}
 	if len(checks) == 0 {
 		checks = append(checks, passedCheck("subscriptions", "%d, all on", len(all.Subscriptions)))

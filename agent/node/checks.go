@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/wire"
 	"feedmesh/embedded"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // probe checks one dependency of this process.
@@ -77,7 +78,7 @@ func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 		probes = append(probes, newProbe(storeCheck, func(ctx context.Context) error {
 			_, err := env.Store.ID(ctx)
 			return err
-		}))
+		}), newProbe("subscriptions", func(ctx context.Context) error { return checkDelivered(ctx, env) }))
 	}
 	if env.Index != nil {
 		probes = append(probes, newIndexProbe(env))
@@ -91,6 +92,22 @@ func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 		}
 		return nil
 	}))
+}
+
+// checkDelivered warns if there are subscriptions and no agent sends their items.
+func checkDelivered(ctx context.Context, env *role.Env) error {
+	is, err := storage.Subscriptions(env.Store).Any(ctx)
+	if err != nil || !is {
+		return nil // the check of the store reports an error
+	}
+	agents, err := env.Mesh.Agents(ctx)
+	if err != nil {
+		return nil // the check of the mesh reports it
+	}
+	if !slices.ContainsFunc(agents, func(a subjects.Agent) bool { return slices.Contains(a.Roles, role.Deliver) }) {
+		return warning{errors.New("no agent sends the items of subscriptions: start one with the role " + role.Deliver)}
+	}
+	return nil
 }
 
 // A warning is the error of a check whose process is ready nevertheless.

@@ -38,6 +38,9 @@ type Role struct {
 	Run func(ctx context.Context, env *Env) error
 }
 
+// Deliver is the name of the role that sends for subscriptions.
+const Deliver = "deliver"
+
 // All lists the roles in the order in which an item passes them.
 var All = []Role{
 	{
@@ -73,7 +76,7 @@ var All = []Role{
 		Description: "index items in batches, repair differences from the store, and find the views of items; one active, others on standby",
 	},
 	{
-		Name: "deliver", Store: true, Run: worker(deliver.Run),
+		Name: Deliver, Store: true, Run: worker(deliver.Run),
 		Description: "send the items of views to the receivers of subscriptions: webhooks and others",
 	},
 	{

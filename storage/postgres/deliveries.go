@@ -42,7 +42,7 @@ const (
 		WHERE subscription = $1 AND next IS NOT NULL AND (next <= $2 OR next > $3) ORDER BY next, id LIMIT $4`
 	saveDelivery = `
 		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7,
-			claimant = CASE WHEN $9::boolean THEN claimant ELSE '' END
+			claimant = CASE WHEN $9::timestamptz IS NULL THEN '' ELSE claimant END, claimed_until = coalesce($9::timestamptz, claimed_until)
 		WHERE id = $1 AND claimant = $8`
 	changeDelivery = `
 		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, claimant = ''
@@ -123,9 +123,9 @@ func deliveryValues(d storage.DeliveryState) []any {
 }
 
 // FinishDelivery implements [storage.Deliveries].
-func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, keep bool) error {
+func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, until time.Time) error {
 	return s.transaction(ctx, "finish delivery", func(ctx context.Context, tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, saveDelivery, append(deliveryValues(state), claimant, keep)...)
+		done, err := tx.Exec(ctx, saveDelivery, append(deliveryValues(state), claimant, timeOrNull(until))...)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ const (
 		WHERE subscription = ?1 AND next IS NOT NULL AND (next <= ?2 OR next > ?3) ORDER BY next, id LIMIT ?4`
 	saveDelivery = `
 		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7,
-			claimant = CASE WHEN ?9 THEN claimant ELSE '' END
+			claimant = CASE WHEN ?9 IS NULL THEN '' ELSE claimant END, claimed_until = coalesce(?9, claimed_until)
 		WHERE id = ?1 AND claimant = ?8`
 	changeDelivery = `
 		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7, claimant = ''
@@ -126,9 +126,9 @@ func deliveryValues(d storage.DeliveryState) []any {
 }
 
 // FinishDelivery implements [storage.Deliveries].
-func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, keep bool) error {
+func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, until time.Time) error {
 	return s.transaction(ctx, "finish delivery", func(w *writer) error {
-		isClaimed, err := changes(w.exec(ctx, saveDelivery, append(deliveryValues(state), claimant, keep)...))
+		isClaimed, err := changes(w.exec(ctx, saveDelivery, append(deliveryValues(state), claimant, microsOrNull(until))...))
 		if err != nil {
 			return err
 		}

@@ -241,6 +241,7 @@ func (m *mesh) begin() {
 		return err
 	}
 	m.addView()
+	m.startDeliveries()
 	if err := eventually(startTimeout, func() error { return m.request(add) }); err != nil {
 		m.t.Fatalf("add the feeds: %v", err)
 	}
@@ -408,6 +409,7 @@ func (m *mesh) agree(e *end) {
 	}
 	m.storiesAgree(e)
 	m.viewAgrees(e)
+	m.allReceived(e)
 	m.queuesEmpty(e)
 }
 

@@ -58,6 +58,7 @@ type mesh struct {
 	flags    []string                           // of every agent
 	agents   []*agent                           // two with roles stores, two with roles helpers
 	spared   []*agent                           // excluded from faults, if any
+	receiver *receiver                          // of webhooks
 
 	js     jetstream.JetStream
 	ledger *ledger

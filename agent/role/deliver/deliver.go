@@ -24,9 +24,10 @@ import (
 
 const (
 	pollInterval = time.Second      // of claims without an event that views got items
-	claimTime    = 45 * time.Second // after which another process may claim: longer than runTime and sendTimeout
-	runTime      = 20 * time.Second // after which the claim of a subscription ends, so that others get their turn
+	runTime      = 20 * time.Second // after which a worker leaves a subscription, so that others get their turn
 	sendTimeout  = 15 * time.Second // of an attempt
+	saveInterval = 5 * time.Second  // after which progress is stored, which extends the claim
+	claimTime    = 25 * time.Second // after which another process may claim what a process that died left; longer than saveInterval and sendTimeout
 
 	// Receivers that fail have their own pool of workers, so that those which end in a timeout do not block the workers of others.
 	maxHealthy = 256

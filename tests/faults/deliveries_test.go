@@ -1,0 +1,170 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
+)
+
+// killPause is the time between two kills of agents with the role deliver.
+const killPause = 15 * time.Second
+
+// A receiver is the receiver of webhooks of the view of all items, which fails at times.
+type receiver struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	requests int
+	items    map[string]string // by ID of their message
+	messages map[string]int    // number of receipts of each
+	problems []string          // at most 10
+	lags     []time.Duration   // from the entry of an item in the view to its first receipt
+}
+
+// startDeliveries adds a subscription to the view of all items, and two agents that send its items and are killed in turn for as
+// long as the mesh runs: each other fault meets a delivery that was cut off.
+func (m *mesh) startDeliveries() {
+	m.t.Helper()
+	m.receiver = &receiver{items: map[string]string{}, messages: map[string]int{}}
+	m.receiver.Server = httptest.NewServer(m.receiver)
+	m.t.Cleanup(m.receiver.Close)
+	in := wire.AddSubscriptionRequest{}
+	in.Body.Views, in.Body.Channel, in.Body.Receiver = []string{"all"}, "webhook", m.receiver.URL
+	err := eventually(startTimeout, func() error {
+		return m.request(func(ctx context.Context, c *client.Client) error {
+			_, err := client.Call(ctx, c, wire.AddSubscription, in)
+			return err
+		})
+	})
+	if err != nil {
+		m.t.Fatalf("add a subscription: %v", err)
+	}
+	agents := []*agent{m.add("deliver-0", []string{"deliver"}), m.add("deliver-1", []string{"deliver"})}
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-m.ctx.Done():
+				return
+			case <-time.After(killPause):
+				agents[i%2].end(syscall.SIGKILL)
+			}
+		}
+	}()
+}
+
+// ServeHTTP accepts most messages. Every tenth is refused, and every fiftieth accepted without a response.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	var event struct {
+		Timestamp time.Time
+		Data      struct{ ID string }
+	}
+	body, err := io.ReadAll(request.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &event)
+	}
+	id := request.Header.Get("Webhook-Id")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	switch {
+	case err != nil || id == "" || event.Data.ID == "":
+		if request.Context().Err() == nil { // not cut off by a kill
+			r.problem("%s: %v: %.200s", id, err, body)
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	case r.requests%10 == 0:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if before := r.items[id]; before == "" {
+		r.items[id] = event.Data.ID
+		r.lags = append(r.lags, time.Since(event.Timestamp))
+	} else if before != event.Data.ID {
+		r.problem("message %s was of item %s and is of item %s", id, before, event.Data.ID)
+	}
+	r.messages[id]++
+	if r.requests%50 == 1 {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (r *receiver) problem(format string, args ...any) {
+	if len(r.problems) < 10 {
+		r.problems = append(r.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// allReceived checks that each item that the view has was received, each with one message ID.
+func (m *mesh) allReceived(e *end) {
+	var lacking int
+	var err error
+	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(2 * time.Second) {
+		if lacking, err = m.unreceived(); err == nil && lacking == 0 {
+			break
+		}
+	}
+	r := m.receiver
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := map[string]bool{}
+	for _, item := range r.items {
+		if ids[item] {
+			r.problem("item %s has two message IDs", item)
+		}
+		ids[item] = true
+	}
+	repeats := 0
+	for _, n := range r.messages {
+		repeats += n - 1
+	}
+	slices.Sort(r.lags)
+	if n := len(r.lags); n > 0 {
+		m.logf("webhooks: %d items received, %d repeats with the same ID, in %d requests; from the view to the receiver half within %v, 99 %% within %v",
+			n, repeats, r.requests, r.lags[n/2].Round(time.Millisecond), r.lags[n*99/100].Round(time.Millisecond))
+	}
+	if lacking > 0 || err != nil || len(r.problems) > 0 {
+		e.miss("the receiver of webhooks lacks %d items of the view (%v): %q", lacking, err, r.problems)
+	}
+}
+
+// unreceived returns the number of members to send that the receiver lacks.
+func (m *mesh) unreceived() (n int, err error) {
+	conn, err := pgx.Connect(m.ctx, m.ledger.url)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(m.ctx)
+	rows, err := conn.Query(m.ctx, `SELECT item_id FROM view_members WHERE NOT past AND NOT absent`)
+	if err != nil {
+		return 0, err
+	}
+	members, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, err
+	}
+	m.receiver.mu.Lock()
+	defer m.receiver.mu.Unlock()
+	received := map[string]bool{}
+	for _, item := range m.receiver.items {
+		received[item] = true
+	}
+	for _, item := range members {
+		if !received[item] {
+			n++
+		}
+	}
+	return n, nil
+}
