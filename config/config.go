@@ -36,7 +36,7 @@ type Config struct {
 	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS. By default an embedded index in the data folder."`
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
-	SecretKeyFile string `placeholder:"FILE" help:"Key by which the passwords of feeds and proxies are sealed, the same file for all agents of a mesh with role schedule, crawl or api: 32 random bytes in base64, such as by openssl rand -base64 32. The first line seals; more lines open what older keys sealed. By default secret.key in the data folder, made when it is needed; none with --nats or --cluster-listen."`
+	SecretKeyFile string `placeholder:"FILE" help:"Key by which the passwords of feeds and proxies and the receivers of subscriptions are sealed, the same file for all agents of a mesh with role schedule, crawl, deliver or api: 32 random bytes in base64, such as by openssl rand -base64 32. The first line seals; more lines open what older keys sealed. By default secret.key in the data folder, made when it is needed; none with --nats or --cluster-listen."`
 
 	Starter bool `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`
 

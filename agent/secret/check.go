@@ -21,7 +21,7 @@ const (
 	maxListed   = 5              // owners that [Keys.Check] lists
 )
 
-// Observe records whether the values of a feed or proxy could be opened for a request.
+// Observe records whether the values of a feed, proxy or subscription could be opened for a request.
 func (k *Keys) Observe(owner string, err error) {
 	if k == nil {
 		return
@@ -59,7 +59,7 @@ func (k *Keys) Check(ctx context.Context) error {
 		if len(owners) > maxListed {
 			text += ", ..."
 		}
-		return fmt.Errorf("%d feeds or proxies are not used, because their passwords can't be opened (%s): %w", len(owners), text, failed[owners[0]])
+		return fmt.Errorf("%d feeds, proxies or subscriptions are not used, because their passwords can't be opened (%s): %w", len(owners), text, failed[owners[0]])
 	}
 	named, err := k.named(ctx)
 	if err != nil {
@@ -67,11 +67,11 @@ func (k *Keys) Check(ctx context.Context) error {
 	}
 	for _, id := range named {
 		if _, err := k.find(id); err != nil {
-			return fmt.Errorf("passwords of feeds or proxies can't be opened: %w", err)
+			return fmt.Errorf("passwords of feeds, proxies or subscriptions can't be opened: %w", err)
 		}
 	}
 	if k.clear > 0 {
-		return fmt.Errorf("the passwords of %d feeds and proxies are stored in clear text: set --secret-key-file, the same file for all agents", k.clear)
+		return fmt.Errorf("the passwords of %d feeds, proxies and subscriptions are stored in clear text: set --secret-key-file, the same file for all agents", k.clear)
 	}
 	return nil
 }

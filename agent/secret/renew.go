@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-// A Renewal goes through all feeds and proxies of a store and seals again what is in clear text, sealed with another
+// A Renewal goes through all feeds, proxies and subscriptions of a store and seals again what is in clear text, sealed with another
 // than the first key, or for the feed's former address.
 type Renewal struct {
 	keys   *Keys
@@ -45,6 +45,17 @@ func (n *Renewal) Proxy(ctx context.Context, p storage.Proxy) string {
 		return p.URL
 	}
 	return url
+}
+
+// Receiver returns the address and the secret of a subscription, as [Renewal.Request] does.
+func (n *Renewal) Receiver(ctx context.Context, s storage.Subscription) (address, secret string) {
+	n.seen[subscriptionOwner(s.ID)] = true
+	address, secret, err := ofReceiver(s, n.renewer(ctx, s.ID, nil))
+	if err != nil {
+		n.failed[subscriptionOwner(s.ID)] = err
+		return s.Receiver, s.Secret
+	}
+	return address, secret
 }
 
 func (n *Renewal) renewer(ctx context.Context, owner string, isFormer func(string) bool) func(field, text string) (string, error) {

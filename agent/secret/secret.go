@@ -1,6 +1,6 @@
-// Package secret seals the passwords of feeds and proxies, and the values of the headers that feeds are fetched with,
-// by the keys of a file ([Keys]). Store, schedule, queues and backups contain sealed values only; role crawl opens
-// them. A sealed value states its key and its owner, and is bound to both.
+// Package secret seals the passwords of feeds and proxies, the values of the headers that feeds are fetched with, and the
+// receivers of subscriptions by the keys of a file ([Keys]). Store, schedule, queues and backups contain sealed values only;
+// roles crawl and deliver open them, and role api to show addresses without their secrets. A sealed value states its key and its owner, and is bound to both.
 package secret
 
 import (
@@ -21,7 +21,7 @@ var encoding = base64.RawURLEncoding
 // A sealed value in its parts.
 type sealed struct {
 	key   string // ID of the key
-	owner string // ID of the feed or proxy
+	owner string // ID of the feed, proxy or subscription
 	data  []byte // nonce and AES-256-GCM ciphertext
 }
 

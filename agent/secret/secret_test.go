@@ -153,7 +153,7 @@ func TestKeys_WithoutFile(t *testing.T) {
 	if err := errors.Join(n.Done(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "1 feeds and proxies are stored in clear text: set --secret-key-file") {
+	if err := k.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "1 feeds, proxies and subscriptions are stored in clear text: set --secret-key-file") {
 		t.Errorf("check: got %v", err)
 	}
 	sealed := must[*storage.Request](t)(testKeys(t, store).SealRequest(t.Context(), "feed1", testRequest()))
@@ -172,6 +172,12 @@ func TestRenew_RotatesAndFollowsMoves(t *testing.T) {
 	sealed := must[*storage.Request](t)(k.SealRequest(ctx, "old", testRequest()))
 	proxy := storage.Proxy{ID: "eu", URL: "http://me:hunter2@proxy.example:8080"}
 	proxy.URL = must[string](t)(k.SealProxy(ctx, proxy))
+	subscription := storage.Subscription{ID: "s", Receiver: "https://receiver.example/?key=hunter2", Secret: "whsec_hunter2"}
+	opened := subscription
+	var err error
+	if subscription.Receiver, subscription.Secret, err = k.SealReceiver(ctx, subscription); err != nil || strings.Contains(subscription.Receiver+subscription.Secret, "hunter") {
+		t.Fatalf("got %+v, %v", subscription, err)
+	}
 	rotated := testKeys(t, nil)
 	must[*storage.Request](t)(rotated.SealRequest(ctx, "x", testRequest()))
 	added := must[[]byte](t)(os.ReadFile(rotated.Path))
@@ -189,6 +195,7 @@ func TestRenew_RotatesAndFollowsMoves(t *testing.T) {
 	n = k.Renew()
 	renewed := n.Request(ctx, "new", sealed, func(id string) bool { return id == "old" })
 	proxy.URL = n.Proxy(ctx, proxy)
+	subscription.Receiver, subscription.Secret = n.Receiver(ctx, subscription)
 	clear := n.Request(ctx, "clear", testRequest(), nil)
 	if err := n.Done(ctx); err != nil {
 		t.Fatal(err)
@@ -205,6 +212,15 @@ func TestRenew_RotatesAndFollowsMoves(t *testing.T) {
 	if url, err := k.OpenProxy("eu", proxy.URL); err != nil || url != "http://me:hunter2@proxy.example:8080" {
 		t.Errorf("got %s, %v", url, err)
 	}
+	if receiver, key, err := k.OpenReceiver(subscription); err != nil || receiver != opened.Receiver || key != opened.Secret {
+		t.Errorf("got receiver %s, secret %s, %v", receiver, key, err)
+	}
+	other := subscription
+	other.ID = "other"
+	if _, _, err := k.OpenReceiver(other); err == nil {
+		t.Error("the receiver of another subscription was opened")
+	}
+	k.Observe("subscription other", nil)
 	if err := k.Check(ctx); err != nil {
 		t.Errorf("check: got %v, want the old key forgotten", err)
 	}

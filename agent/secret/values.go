@@ -67,9 +67,12 @@ func (k *Keys) SealReceiver(ctx context.Context, s storage.Subscription) (addres
 // OpenReceiver returns the address and the secret of a subscription, opened as [Keys.OpenRequest] does.
 func (k *Keys) OpenReceiver(s storage.Subscription) (address, secret string, err error) {
 	address, secret, err = ofReceiver(s, k.opener(s.ID))
-	k.Observe("subscription "+s.ID, err)
+	k.Observe(subscriptionOwner(s.ID), err)
 	return address, secret, err
 }
+
+// subscriptionOwner returns the name of a subscription in reports.
+func subscriptionOwner(id string) string { return "subscription " + id }
 
 // ofReceiver returns what do returns for the address and the secret of a subscription.
 func ofReceiver(s storage.Subscription, do func(field, text string) (string, error)) (address, secret string, err error) {

@@ -15,7 +15,7 @@ import (
 	"feedmesh/subjects"
 )
 
-// A sealer keeps the passwords of feeds and proxies sealed, in the store and in the plan.
+// A sealer keeps the passwords of feeds and proxies, and the receivers of subscriptions, sealed, in the store and in the plan.
 type sealer struct {
 	keys   *secret.Keys
 	store  storage.Store
@@ -25,9 +25,9 @@ type sealer struct {
 	log    *slog.Logger
 }
 
-// renew seals the passwords of feeds and proxies that are stored in clear text, by an old key or for a former
+// renew seals the passwords of feeds, proxies and subscriptions that are stored in clear text, by an old key or for a former
 // address, and aligns the requests of the plan and of the missing feeds with those of the store. Feeds are all with
-// requests. It returns the number of feeds and proxies whose passwords it sealed.
+// requests. It returns the number of feeds, proxies and subscriptions whose passwords it sealed.
 func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (sealed int, err error) {
 	renewal := s.keys.Renew()
 	var c changes
@@ -65,11 +65,33 @@ func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (seal
 			return 0, err
 		}
 	}
+	subscriptions, err := storage.Subscriptions(s.store).List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, subscription := range subscriptions {
+		receiver, key := renewal.Receiver(ctx, subscription)
+		if receiver == subscription.Receiver && key == subscription.Secret {
+			continue
+		}
+		sealed++
+		err := storage.Subscriptions(s.store).Change(ctx, subscription.ID, func(stored *storage.Subscription) (*storage.Subscription, error) {
+			if stored == nil { // removed since
+				return nil, nil
+			}
+			next := *stored
+			next.Receiver, next.Secret = receiver, key
+			return &next, nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
 	if err := renewal.Done(ctx); err != nil {
 		return 0, err
 	}
 	if sealed > 0 {
-		s.log.Info("passwords sealed", "feeds_and_proxies", sealed)
+		s.log.Info("passwords sealed", "feeds_proxies_and_subscriptions", sealed)
 	}
 	return sealed, s.states.write(ctx, c)
 }
