@@ -320,6 +320,33 @@ func TestDeliver_OneItemIsRefused(t *testing.T) {
 	r.awaitItems(t, append(want, refused)...)
 }
 
+// Items that are sent again since a time are all sent, also if a later one is retried before.
+func TestDeliver_AgainSinceATime(t *testing.T) {
+	f := newFixture(t, 1)
+	r := newReceiver(t, nil)
+	f.subscribe("a", Webhook, r.URL, 1)
+	s, err := storage.Subscriptions(f.store).Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := f.run()
+	items := f.enter(1, "v", "w", "x", "y", "z")
+	r.awaitItems(t, items...)
+	f.state("a", "stored", func(d storage.DeliveryState) bool { return d.Cursor == s.After+5 })
+	end()
+	if err := f.store.RepeatDelivery(t.Context(), "a", items[3], f.env.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.store.ChangeDelivery(t.Context(), "a", func(d *storage.DeliveryState) { d.Cursor = s.After }); err != nil {
+		t.Fatal(err)
+	}
+	defer f.run()()
+	f.state("a", "stored again", func(d storage.DeliveryState) bool { return d.Cursor == s.After+5 })
+	if got, repeats := r.items(t); len(got) != 5 || repeats != 6 {
+		t.Errorf("got %q and %d repeats, want each again and one twice", got, repeats)
+	}
+}
+
 // A subscription is turned off if its receiver is gone, or fails for days; what it missed is sent when it is turned on again.
 func TestDeliver_TurnedOff(t *testing.T) {
 	for what, respond := range map[string]func(http.ResponseWriter, *http.Request) bool{

@@ -93,7 +93,7 @@ func (r *run) isSporadic() bool {
 type single struct {
 	storage.Member
 	retries int       // attempts before
-	last    time.Time // the last of them
+	last    time.Time // the last of them; zero: it is new
 }
 
 // sendSingle sends a message for each item, the retries that are due first.
@@ -211,8 +211,12 @@ func (r *run) repeated(ctx context.Context, members []storage.Member) (map[int64
 	return repeated, nil
 }
 
-// pass moves the cursor over a member that was sent, given up or is retried.
-func (r *run) pass(one single) { r.state.Cursor = max(r.state.Cursor, one.Serial) }
+// pass moves the cursor over a new member that was sent, or is retried. A retry does not move it: the owner may have set it back.
+func (r *run) pass(one single) {
+	if one.last.IsZero() {
+		r.state.Cursor = one.Serial
+	}
+}
 
 // send sends the message of one item. It returns an error only if ctx ends.
 func (r *run) send(ctx context.Context, one single, item channel.Item) error {
