@@ -78,6 +78,9 @@ type Deliveries interface {
 	// failing selects those whose last attempt failed, or else the others.
 	ClaimSubscriptions(ctx context.Context, claim Claim, failing bool, limit int) ([]ClaimedSubscription, error)
 
+	// ExtendClaims extends all claims of a claimant to a time.
+	ExtendClaims(ctx context.Context, claimant string, until time.Time) error
+
 	// ListPending returns at most limit members of views that are to be sent, with serials after the given one, ordered by serial.
 	ListPending(ctx context.Context, views []int64, after int64, limit int) ([]Member, error)
 
@@ -85,10 +88,10 @@ type Deliveries interface {
 	// first that are due for longest.
 	DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]Attempt, error)
 
-	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and extends
-	// the claim to a time, or ends it if that is zero. Older attempts for the same items are not retried any more, and all but the last MaxAttempts that
+	// FinishDelivery stores the state of a claimed subscription and the attempts that were made, in one transaction, and ends
+	// the claim unless keep is set. Older attempts for the same items are not retried any more, and all but the last MaxAttempts that
 	// are not to be retried are deleted. It returns [ErrConflict] if the claim is lost; then nothing is changed.
-	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, until time.Time) error
+	FinishDelivery(ctx context.Context, claimant string, state DeliveryState, attempts []Attempt, keep bool) error
 
 	// ChangeDelivery stores what apply makes of the state of a subscription, and ends a claim. It returns [ErrNotFound]
 	// without such a subscription.

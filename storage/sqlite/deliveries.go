@@ -33,7 +33,8 @@ const (
 			ORDER BY claimed_until NULLS FIRST, id LIMIT ?5)
 		RETURNING id, owner, title, views, channel, receiver, secret, schedule, after_serial, created,
 			coalesce(cursor, after_serial), failures, failing_since, due, sent`
-	listPending = `
+	extendClaims = `UPDATE subscriptions SET claimed_until = ?2 WHERE claimant = ?1`
+	listPending  = `
 		SELECT ` + memberColumns + ` FROM json_each(?1) j CROSS JOIN view_members m
 		WHERE m.view = j.value AND m.serial > ?2 AND m.past = 0 AND m.absent = 0 ORDER BY m.serial LIMIT ?3`
 	dueAttempts = `
@@ -41,7 +42,7 @@ const (
 		WHERE subscription = ?1 AND next IS NOT NULL AND (next <= ?2 OR next > ?3) ORDER BY next, id LIMIT ?4`
 	saveDelivery = `
 		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7,
-			claimant = CASE WHEN ?9 IS NULL THEN '' ELSE claimant END, claimed_until = coalesce(?9, claimed_until)
+			claimant = CASE WHEN ?9 THEN claimant ELSE '' END
 		WHERE id = ?1 AND claimant = ?8`
 	changeDelivery = `
 		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7, claimant = ''
@@ -110,6 +111,14 @@ func (s deliveryStore) ClaimSubscriptions(ctx context.Context, c storage.Claim, 
 	})
 }
 
+// ExtendClaims implements [storage.Deliveries].
+func (s deliveryStore) ExtendClaims(ctx context.Context, claimant string, until time.Time) error {
+	return s.transaction(ctx, "extend claims", func(w *writer) error {
+		_, err := w.exec(ctx, extendClaims, claimant, micros(until))
+		return err
+	})
+}
+
 // ListPending implements [storage.Deliveries].
 func (s deliveryStore) ListPending(ctx context.Context, views []int64, after int64, limit int) ([]storage.Member, error) {
 	return read(ctx, s.engine, "list pending members", listPending, scanMember, asJSON(views), after, max(limit, 0))
@@ -126,9 +135,9 @@ func deliveryValues(d storage.DeliveryState) []any {
 }
 
 // FinishDelivery implements [storage.Deliveries].
-func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, until time.Time) error {
+func (s deliveryStore) FinishDelivery(ctx context.Context, claimant string, state storage.DeliveryState, attempts []storage.Attempt, keep bool) error {
 	return s.transaction(ctx, "finish delivery", func(w *writer) error {
-		isClaimed, err := changes(w.exec(ctx, saveDelivery, append(deliveryValues(state), claimant, microsOrNull(until))...))
+		isClaimed, err := changes(w.exec(ctx, saveDelivery, append(deliveryValues(state), claimant, keep)...))
 		if err != nil {
 			return err
 		}

@@ -129,7 +129,7 @@ func finishedDeliveries(c storeTest) {
 	c.wantEqual("claimed", claimAt(c, "p", 0, false), []string{"a"})
 	attempt := storage.Attempt{Subscription: "a", View: 1, Serial: 7, ItemID: "x", Items: 1, Number: 1, Entered: day, At: day, Took: 1500 * time.Microsecond, Status: 503, Error: "busy", Next: day.Add(time.Minute)}
 	state := storage.DeliveryState{Subscription: "a", Cursor: s.After + 1, Failures: 1, FailingSince: day, Due: day.Add(time.Second), Sent: day}
-	c.wantError("finish without the claim", c.FinishDelivery(c.Context(), "q", state, []storage.Attempt{attempt}, time.Time{}), storage.ErrConflict)
+	c.wantError("finish without the claim", c.FinishDelivery(c.Context(), "q", state, []storage.Attempt{attempt}, false), storage.ErrConflict)
 	attempts := func() []storage.Attempt {
 		c.Helper()
 		all, err := c.ListAttempts(c.Context(), "a", 0, 2000)
@@ -139,7 +139,7 @@ func finishedDeliveries(c storeTest) {
 		return all
 	}
 	c.wantEqual("attempts without the claim", len(attempts()), 0)
-	if err := c.FinishDelivery(c.Context(), "p", state, []storage.Attempt{attempt}, day.Add(15*time.Minute)); err != nil {
+	if err := c.FinishDelivery(c.Context(), "p", state, []storage.Attempt{attempt}, true); err != nil {
 		c.Fatal(err)
 	}
 	wantState(c, state)
@@ -150,8 +150,14 @@ func finishedDeliveries(c storeTest) {
 	attempt.ID = got[0].ID
 	c.wantEqual("the attempt", got[0], attempt)
 
+	if err := c.ExtendClaims(c.Context(), "p", day.Add(15*time.Minute)); err != nil {
+		c.Fatal(err)
+	}
+	if err := c.ExtendClaims(c.Context(), "q", day); err != nil { // of another claimant
+		c.Fatal(err)
+	}
 	c.wantEqual("claimed during a claim that was extended", claimAt(c, "q", 14, true), []string(nil))
-	if err := c.FinishDelivery(c.Context(), "p", state, nil, time.Time{}); err != nil {
+	if err := c.FinishDelivery(c.Context(), "p", state, nil, false); err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("claimed among those that do not fail", claimAt(c, "q", 1, false), []string(nil))
@@ -162,7 +168,7 @@ func finishedDeliveries(c storeTest) {
 	for i := range storage.MaxAttempts + 5 {
 		many = append(many, storage.Attempt{Subscription: "a", View: 1, ItemID: fmt.Sprint(i), Items: 1, Number: 1, Entered: day, At: day, Status: 200})
 	}
-	if err := c.FinishDelivery(c.Context(), "q", state, many, time.Time{}); err != nil {
+	if err := c.FinishDelivery(c.Context(), "q", state, many, false); err != nil {
 		c.Fatal(err)
 	}
 	got = attempts()
@@ -176,7 +182,7 @@ func finishedDeliveries(c storeTest) {
 		c.Fatal(err)
 	}
 	c.wantEqual("attempts of a removed subscription", len(attempts()), 0)
-	c.wantError("finish a removed subscription", c.FinishDelivery(c.Context(), "q", state, nil, time.Time{}), storage.ErrConflict)
+	c.wantError("finish a removed subscription", c.FinishDelivery(c.Context(), "q", state, nil, false), storage.ErrConflict)
 }
 
 func dueAttempts(c storeTest) {
@@ -186,7 +192,7 @@ func dueAttempts(c storeTest) {
 	state := storage.DeliveryState{Subscription: "a", Cursor: 1 << 40}
 	finish := func(attempts ...storage.Attempt) {
 		c.Helper()
-		if err := c.FinishDelivery(c.Context(), "p", state, attempts, day.Add(10*time.Minute)); err != nil {
+		if err := c.FinishDelivery(c.Context(), "p", state, attempts, true); err != nil {
 			c.Fatal(err)
 		}
 	}
@@ -216,7 +222,7 @@ func dueAttempts(c storeTest) {
 	sent.Next, sent.Error = time.Time{}, ""
 	finish(sent)
 	wantDue(9, "y2")
-	if err := c.FinishDelivery(c.Context(), "p", state, nil, time.Time{}); err != nil {
+	if err := c.FinishDelivery(c.Context(), "p", state, nil, false); err != nil {
 		c.Fatal(err)
 	}
 	c.wantEqual("claimed before an attempt is due", claimAt(c, "p", 8, false), []string(nil))

@@ -111,9 +111,13 @@ func (r *receiver) problem(format string, args ...any) {
 func (m *mesh) allReceived(e *end) {
 	var lacking int
 	var err error
+	left := -1 // least so far
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(2 * time.Second) {
 		if lacking, err = m.unreceived(); err == nil && lacking == 0 {
 			break
+		}
+		if err == nil && (left < 0 || lacking < left) {
+			left, began = lacking, time.Now()
 		}
 	}
 	r := m.receiver

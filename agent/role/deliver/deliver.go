@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nuid"
@@ -26,8 +27,9 @@ const (
 	pollInterval = time.Second      // of claims without an event that views got items
 	runTime      = 20 * time.Second // after which a worker leaves a subscription, so that others get their turn
 	sendTimeout  = 15 * time.Second // of an attempt
-	saveInterval = 5 * time.Second  // after which progress is stored, which extends the claim
-	claimTime    = 25 * time.Second // after which another process may claim what a process that died left; longer than saveInterval and sendTimeout
+	saveInterval = 5 * time.Second  // after which progress is stored
+	claimTime    = 10 * time.Second // after which another process may claim what a process that died left
+	claimRenewal = 3 * time.Second  // interval of the extension of claims
 
 	// Receivers that fail have their own pool of workers, so that those which end in a timeout do not block the workers of others.
 	maxHealthy = 256
@@ -49,6 +51,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	}
 	healthy, failing := make(chan struct{}, 1), make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return d.extendClaims(ctx) })
 	group.Go(func() error { return d.work(ctx, false, maxHealthy, healthy) })
 	group.Go(func() error { return d.work(ctx, true, maxFailed, failing) })
 	group.Go(func() error { d.listen(ctx, env, healthy, failing); return nil })
@@ -89,8 +92,24 @@ type deliverer struct {
 	channels map[string]channel.Channel // by name
 	claimant string
 	views    *viewCache
+	running  atomic.Int64 // number of claimed subscriptions
 	attempts *prometheus.CounterVec
 	lag      prometheus.Histogram
+}
+
+// extendClaims extends the claims of this process while it has some, until ctx ends.
+func (d *deliverer) extendClaims(ctx context.Context) error {
+	for work.Sleep(ctx, claimRenewal) {
+		if d.running.Load() == 0 {
+			continue
+		}
+		// Without an extension another process sends the same items with the same IDs.
+		err := d.store.ExtendClaims(ctx, d.claimant, d.clock.Now().Add(claimTime))
+		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+			d.log.Warn("extension of claims failed", "err", err)
+		}
+	}
+	return nil
 }
 
 // work claims subscriptions and sends for at most limit of them at the same time, until ctx ends.
@@ -106,8 +125,10 @@ func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake <-ch
 		}
 		for _, s := range claimed {
 			slots <- struct{}{}
+			d.running.Add(1)
 			group.Go(func() error {
 				d.run(ctx, s)
+				d.running.Add(-1)
 				<-slots
 				select {
 				case ended <- struct{}{}:

@@ -56,7 +56,7 @@ func (d *deliverer) run(ctx context.Context, s storage.ClaimedSubscription) {
 	// The end of a claim is stored also when this process is shut down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := r.save(ctx, time.Time{}); err != nil {
+	if err := r.save(ctx, false); err != nil {
 		d.log.Warn("progress of subscription not stored, items are sent again with the same ID", "subscription", s.ID, "err", err)
 	}
 }
@@ -73,20 +73,19 @@ func (r *run) open() (err error) {
 	return err
 }
 
-// save stores progress and attempts, and extends the claim to a time, or ends it if that is zero.
-func (r *run) save(ctx context.Context, until time.Time) error {
-	err := r.store.FinishDelivery(ctx, r.claimant, r.state, r.attempts, until)
+// save stores progress and attempts. The claim goes on if keep is set.
+func (r *run) save(ctx context.Context, keep bool) error {
+	err := r.store.FinishDelivery(ctx, r.claimant, r.state, r.attempts, keep)
 	if err == nil {
 		r.attempts = r.attempts[:0]
 	}
 	return err
 }
 
-// isSporadic reports whether only the last attempt failed, by a response without delay: it may be due to the item, so the next one is
+// isSporadic reports whether only the last attempt failed, without delay: it may be due to the item or the connection, so the next one is
 // tried at once.
 func (r *run) isSporadic() bool {
-	last := r.attempts[len(r.attempts)-1]
-	return r.state.Failures == 1 && last.Status > 0 && last.Took < time.Second
+	return r.state.Failures == 1 && r.attempts[len(r.attempts)-1].Took < time.Second
 }
 
 // A single is one member to send.
@@ -128,7 +127,7 @@ func (r *run) sendSingle(ctx context.Context) error {
 				break
 			}
 		}
-		if err := r.save(ctx, r.clock.Now().Add(claimTime)); err != nil {
+		if err := r.save(ctx, true); err != nil {
 			return err
 		}
 		limit = messageBatch

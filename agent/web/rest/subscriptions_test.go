@@ -3,7 +3,6 @@ package rest
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/wire"
@@ -18,7 +17,7 @@ func (w *testbed) subscribed(t *testing.T, id string) {
 		t.Fatal(err)
 	}
 	attempt := storage.Attempt{View: 1, Serial: 1, ItemID: w.itemOf("1"), Items: 1, Number: 1, Entered: w.Now(), At: w.Now(), Status: 503, Error: "busy", Next: w.Now()}
-	if err := w.Store.FinishDelivery(t.Context(), "", storage.DeliveryState{Subscription: id, Failures: 1, FailingSince: w.Now()}, []storage.Attempt{attempt}, time.Time{}); err != nil {
+	if err := w.Store.FinishDelivery(t.Context(), "", storage.DeliveryState{Subscription: id, Failures: 1, FailingSince: w.Now()}, []storage.Attempt{attempt}, false); err != nil {
 		t.Fatal(err)
 	}
 }

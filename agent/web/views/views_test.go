@@ -121,7 +121,7 @@ func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
 	path := "/views/subscriptions/" + all[0].ID
 	contains(t, f.send(t, "GET", path, nil, 200), "Nothing was sent yet")
 	attempt := storage.Attempt{View: 1, Serial: 1, ItemID: "a", Items: 1, Number: 2, Entered: noon, At: noon, Status: 503, Error: "the receiver responded 503 <busy>", Next: noon.Add(time.Hour)}
-	if err := f.Store.FinishDelivery(t.Context(), "", storage.DeliveryState{Subscription: all[0].ID, Failures: 1, FailingSince: noon}, []storage.Attempt{attempt}, time.Time{}); err != nil {
+	if err := f.Store.FinishDelivery(t.Context(), "", storage.DeliveryState{Subscription: all[0].ID, Failures: 1, FailingSince: noon}, []storage.Attempt{attempt}, false); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, f.send(t, "GET", path, nil, 200), "503 &lt;busy&gt;", "/items/a", "Failing since", "Turn off")
