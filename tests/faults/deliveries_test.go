@@ -51,14 +51,14 @@ func (m *mesh) startDeliveries() {
 	if err != nil {
 		m.t.Fatalf("add a subscription: %v", err)
 	}
-	agents := []*agent{m.add("deliver-0", []string{"deliver"}), m.add("deliver-1", []string{"deliver"})}
+	m.senders = []*agent{m.add("deliver-0", []string{"deliver"}), m.add("deliver-1", []string{"deliver"})}
 	go func() {
 		for i := 0; ; i++ {
 			select {
 			case <-m.ctx.Done():
 				return
 			case <-time.After(killPause):
-				agents[i%2].end(syscall.SIGKILL)
+				m.senders[i%2].end(syscall.SIGKILL)
 			}
 		}
 	}()
