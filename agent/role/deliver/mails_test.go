@@ -13,7 +13,7 @@ import (
 	"feedmesh/tests/engines"
 )
 
-// A burst of items is one mail, which says how many it leaves out; with a schedule it is sent when that is due.
+// A burst of items is one mail with the number of items that it leaves out; with a schedule it is sent when that is due.
 func TestDeliver_GathersMails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it starts a mail server")

@@ -22,8 +22,8 @@ type viewCache struct {
 	all  map[int64]view.View
 }
 
-// get returns the view with the number. Of a view that was removed, or whose definition is unreadable, it knows no more
-// than a name.
+// get returns the view with the number. A view that was removed is empty; one whose definition is
+// unreadable has only its name.
 func (c *viewCache) get(ctx context.Context, number int64) (view.View, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

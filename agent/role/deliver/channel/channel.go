@@ -6,12 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"net/url"
 	"time"
 )
 
 // A Channel sends messages to receivers of one kind. Its methods may be called concurrently.
 type Channel interface {
-	// Check returns an error, which says what to do, if an address is none of this channel. It connects to nothing.
+	// Check returns an error with the remedy if an address has not the form of this channel. It connects to nothing.
 	Check(address string) error
 
 	// Redacted returns an address without its secrets, for pages and logs.
@@ -21,7 +22,7 @@ type Channel interface {
 	Send(ctx context.Context, to Receiver, m Message) (Response, error)
 
 	// MaxItems is the number of items that a message shows. A channel of single items, such as a webhook, has 1: others
-	// tell in [Message.More] how many items a message leaves out.
+	// get in [Message.More] the number of items that a message leaves out.
 	MaxItems() int
 }
 
@@ -80,6 +81,15 @@ func StatusOf(err error) int {
 		return response.Status
 	}
 	return 0
+}
+
+// WithoutURL returns the cause of an error of an HTTP request, without its URL, which may contain secrets.
+func WithoutURL(err error) error {
+	var wrapped *url.Error
+	for errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err
 }
 
 // MessageID returns the ID of a message of a subscription that begins with an item.

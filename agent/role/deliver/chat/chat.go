@@ -40,7 +40,7 @@ func New(transport http.RoundTripper) *Channel { return &Channel{transport: tran
 // MaxItems returns 5.
 func (*Channel) MaxItems() int { return maxItems }
 
-// Check returns an error, which says which form an address has, if this one has another. The error contains no part of
+// Check returns an error with the right form if an address has another. The error contains no part of
 // the address but its scheme.
 func (*Channel) Check(address string) error {
 	_, _, err := open(address)

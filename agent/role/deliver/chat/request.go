@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -57,7 +56,7 @@ func (r *request) result(service string, failed error) (channel.Response, error)
 	case r.response == nil && r.ctx.Err() != nil:
 		return channel.Response{}, fmt.Errorf("%s: no response in time: %w", service, r.ctx.Err())
 	case r.err != nil:
-		return channel.Response{}, fmt.Errorf("%s: %w", service, withoutURL(r.err))
+		return channel.Response{}, fmt.Errorf("%s: %w", service, channel.WithoutURL(r.err))
 	case r.response == nil && errors.As(failed, &refused):
 		return channel.Response{}, fmt.Errorf("%s: %w", service, refused)
 	case r.response == nil:
@@ -80,15 +79,6 @@ func (r *request) result(service string, failed error) (channel.Response, error)
 		RetryAfter: retryAfter(r.response.Header.Get("Retry-After"), time.Now()),
 		IsGone:     status == http.StatusGone,
 	}
-}
-
-// withoutURL returns the cause of an error of a request, which repeats its URL.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	for errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	return err
 }
 
 // advice describes the status of a response that accepts no message.

@@ -31,7 +31,7 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(secret)
 }
 
-// CheckSecret returns an error, which says what to do, unless the text is a secret of 24 to 64 bytes.
+// CheckSecret returns an error with the remedy unless the text is a secret of 24 to 64 bytes.
 func CheckSecret(text string) error {
 	if key, err := keyOf(text); err != nil || len(key) < 24 || len(key) > 64 {
 		return fmt.Errorf("a secret is %s and 24 to 64 bytes as base64: leave it out to get a new one", secretPrefix)
@@ -118,7 +118,7 @@ func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messa
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return channel.Response{}, withoutURL(err)
+		return channel.Response{}, channel.WithoutURL(err)
 	}
 	defer response.Body.Close()
 	io.CopyN(io.Discard, response.Body, maxResponse)
@@ -152,13 +152,4 @@ func retryAfter(text string, now time.Time) time.Duration {
 		return max(at.Sub(now), 0)
 	}
 	return 0
-}
-
-// withoutURL returns the error without the URL, which may contain a password.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
