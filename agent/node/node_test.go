@@ -203,8 +203,8 @@ func TestRun_LeaksNothing(t *testing.T) {
 	for range 2 { // the second start needs the same files and port
 		r := start(t, c)
 		ready, err := r.Ready(t.Context())
-		if err != nil || len(ready.Checks) != 7 {
-			t.Errorf("got %+v, %v; want seven checks", ready, err)
+		if err != nil || len(ready.Checks) != 8 {
+			t.Errorf("got %+v, %v; want eight checks", ready, err)
 		}
 		for _, check := range ready.Checks {
 			if !check.OK {
