@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -20,13 +21,23 @@ type Subscription struct {
 	Schedule string  // when several items are sent together, see package agent/role/deliver/schedule; empty: at once
 	After    int64   // members with a greater [Member.Serial] are sent
 	Created  time.Time
+	Topic    string    // URL of the feed that a WebSub subscriber requested; or empty
+	Expires  time.Time // when it ends and is removed; zero: never
+	Alert    string    // condition of an alert, see package agent/role/deliver/alert; empty: each item is sent
+	IsTimed  bool      // the condition may begin to hold without a new member: it is claimed also without one
+}
+
+// IsExpired reports whether the subscription has ended by now.
+func (s Subscription) IsExpired(now time.Time) bool {
+	return !s.Expires.IsZero() && !s.Expires.After(now)
 }
 
 var subscriptionTable = tableOf(Table{Name: "subscriptions", Keys: 1, Order: "id", Max: MaxSubscriptions, Owned: "delivery_attempts.subscription"}, func(s *Subscription) []Column {
 	return []Column{
 		{Name: "id", Field: &s.ID}, {Name: "owner", Field: &s.Owner}, {Name: "title", Field: &s.Title}, {Name: "views", Field: &s.Views},
 		{Name: "channel", Field: &s.Channel}, {Name: "receiver", Field: &s.Receiver}, {Name: "secret", Field: &s.Secret}, {Name: "schedule", Field: &s.Schedule},
-		{Name: "after_serial", Field: &s.After}, {Name: "created", Field: &s.Created},
+		{Name: "after_serial", Field: &s.After}, {Name: "created", Field: &s.Created}, {Name: "topic", Field: &s.Topic},
+		{Name: "expires", Field: &s.Expires, Nullable: true}, {Name: "alert", Field: &s.Alert}, {Name: "timed", Field: &s.IsTimed},
 	}
 })
 
@@ -58,6 +69,19 @@ func (s SubscriptionRecords) Change(ctx context.Context, id string, apply func(s
 	return changeRecord(ctx, s.records, subscriptionTable, apply, id)
 }
 
+// RemoveExpired deletes the subscriptions that have ended by now.
+func (s SubscriptionRecords) RemoveExpired(ctx context.Context, now time.Time) error {
+	all, err := s.List(ctx)
+	for _, one := range all {
+		if one.IsExpired(now) {
+			if e := s.Remove(ctx, one.ID); !errors.Is(e, ErrNotFound) { // another process may be faster
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return err
+}
+
 // Remove deletes the subscription with the ID and its attempts, or returns [ErrNotFound].
 func (s SubscriptionRecords) Remove(ctx context.Context, id string) error {
 	return removeRecord[Subscription](ctx, s.records, subscriptionTable, id)
@@ -73,8 +97,8 @@ type Deliveries interface {
 	// FirstSerial returns the least serial of a member of these views that is sent and entered at or after since, 0 if there is none.
 	FirstSerial(ctx context.Context, views []int64, since time.Time) (int64, error)
 
-	// ClaimSubscriptions returns at most limit subscriptions that are on, have something to send at claim.Now, and are claimed
-	// by no other process, those first that are due for longest. They are claimed until the claim ends, or until FinishDelivery.
+	// ClaimSubscriptions returns at most limit subscriptions that are on, not expired, have something to send or are timed at claim.Now, and
+	// are claimed by no other process, those first that are due for longest. They are claimed until the claim ends, or until FinishDelivery.
 	// failing selects those whose last attempt failed, or else the others.
 	ClaimSubscriptions(ctx context.Context, claim Claim, failing bool, limit int) ([]ClaimedSubscription, error)
 
@@ -132,6 +156,7 @@ type DeliveryState struct {
 	Due          time.Time // nothing new is sent before; zero: at once
 	Sent         time.Time // last attempt that succeeded; zero: none
 	Off          string    // why nothing is sent any more; empty: it is on
+	Alerted      []string  // keys of the last alerts that were sent, the oldest first
 }
 
 // An Attempt is one try to send a message, with its result.

@@ -96,6 +96,19 @@ type key struct{}
 // With returns a context with a client.
 func With(ctx context.Context, c Client) context.Context { return context.WithValue(ctx, key{}, c) }
 
+// WithAddressToken returns a context with the token that the address of a request contained.
+func WithAddressToken(ctx context.Context, token string) context.Context {
+	return context.WithValue(ctx, addressKey{}, token)
+}
+
+// AddressToken returns the token that the address of the context's request contained; empty: it contained none.
+func AddressToken(ctx context.Context) string {
+	token, _ := ctx.Value(addressKey{}).(string)
+	return token
+}
+
+type addressKey struct{}
+
 // From returns the context's client; without one, a client without scopes.
 func From(ctx context.Context) Client {
 	c, _ := ctx.Value(key{}).(Client)

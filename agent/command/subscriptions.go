@@ -67,6 +67,7 @@ type subscriptionsAddCommand struct {
 	Chat     string   `xor:"receiver" required:"" placeholder:"URL" help:"Chat or phone service that gets a message of the new items, such as ntfy://ntfy.sh/TOPIC."`
 	Mail     string   `xor:"receiver" required:"" placeholder:"ADDRESS" help:"Address that gets a mail of the new items."`
 	Schedule string   `help:"When mails and messages to chats are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
+	Alert    string   `placeholder:"CONDITION" help:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
 	Secret   string   `help:"Secret by which webhooks are signed; by default a new one."`
 }
 
@@ -75,7 +76,8 @@ func (subscriptionsAddCommand) Help() string {
 	return `Each item that enters one of the views from now on is sent at least once, always with the same ID:
 
     agent subscriptions add security-ru --webhook https://receiver.example/hook
-    agent subscriptions add security-ru linux --mail ann@example.org --schedule 'daily 08:00 Europe/Berlin'`
+    agent subscriptions add security-ru linux --mail ann@example.org --schedule 'daily 08:00 Europe/Berlin'
+    agent subscriptions add security-ru --chat ntfy://ntfy.sh/my-topic --alert 'story reaches 5 publishers'`
 }
 
 // Run implements the command.
@@ -83,7 +85,7 @@ func (c *subscriptionsAddCommand) Run(ctx context.Context, p *program) error {
 	in := wire.AddSubscriptionRequest{}
 	in.Body.Title, in.Body.Views, in.Body.Secret = c.Title, c.Views, c.Secret
 	in.Body.Channel, in.Body.Receiver = "webhook", c.Webhook
-	in.Body.Schedule = c.Schedule
+	in.Body.Schedule, in.Body.Alert = c.Schedule, c.Alert
 	switch {
 	case c.NATS != "":
 		in.Body.Channel, in.Body.Receiver = "nats", c.NATS

@@ -307,12 +307,12 @@ func (s *Stories) Bursts(ctx context.Context, in wire.ListBurstsRequest) (wire.B
 			return wire.Bursts{}, fmt.Errorf("read what bursts: %w", err)
 		}
 	}
-	all = slices.DeleteFunc(all, func(b placement.Burst) bool { return in.Of != "" && b.Of != in.Of })
+	all = slices.DeleteFunc(all, func(b placement.Burst) bool { return in.Of != "" && b.Of != in.Of || b.Of == placement.OfView })
 	slices.SortStableFunc(all, func(a, b placement.Burst) int { return cmp.Compare(b.Items, a.Items) })
 	bursts := wire.Bursts{Bursts: []wire.Burst{}, Total: len(all)}
 	for _, b := range all[:min(in.Limit, len(all))] {
 		burst := wire.Burst{Of: b.Of, Name: b.Name, Since: b.Since, Items: b.Items}
-		if b.Of == "story" {
+		if b.Of == placement.OfStory {
 			story, err := storage.StoryByID(ctx, s.Store, b.Name)
 			if err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return wire.Bursts{}, fmt.Errorf("read story %s: %w", b.Name, err)

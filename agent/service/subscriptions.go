@@ -12,6 +12,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/role/deliver"
+	"feedmesh/agent/role/deliver/alert"
 	"feedmesh/agent/role/deliver/schedule"
 	"feedmesh/agent/role/deliver/webhook"
 	"feedmesh/agent/wire"
@@ -61,7 +62,7 @@ func (s *Subscriptions) statesOf(ctx context.Context, stored []storage.Subscript
 	return convert(stored, func(one storage.Subscription) wire.SubscriptionState {
 		d := states[one.ID]
 		out := wire.SubscriptionState{
-			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Schedule: one.Schedule, Mine: isSameClient(one.Owner, client.ID), Created: one.Created,
+			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Schedule: one.Schedule, Alert: one.Alert, Mine: isSameClient(one.Owner, client.ID), Created: one.Created, Expires: one.Expires,
 			State: wire.SubscriptionOn, Off: d.Off, Failures: d.Failures, FailingSince: d.FailingSince, Due: d.Due, Sent: d.Sent,
 		}
 		for _, number := range one.Views {
@@ -122,8 +123,14 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 	times, err := schedule.Parse(in.Body.Schedule)
 	if err != nil {
 		problems = append(problems, fieldf("body.schedule", "%v", err))
-	} else if in.Body.Schedule != "" && ch.MaxItems() == 1 {
+	} else if in.Body.Schedule != "" && ch.Limits().Items == 1 {
 		problems = append(problems, fieldf("body.schedule", "a %s gets each item at once", in.Body.Channel))
+	}
+	condition, err := alert.Parse(in.Body.Alert)
+	if err != nil {
+		problems = append(problems, fieldf("body.alert", "%v", err))
+	} else if in.Body.Alert != "" && in.Body.Schedule != "" {
+		problems = append(problems, fieldf("body.schedule", "an alert is sent at once"))
 	}
 	secret := in.Body.Secret
 	if in.Body.Channel == deliver.Webhook {
@@ -145,6 +152,7 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 	added := storage.Subscription{
 		ID: strings.ToLower(nuid.Next()), Owner: access.From(ctx).ID, Title: cmp.Or(in.Body.Title, strings.Join(in.Body.Views, ", ")), Channel: in.Body.Channel,
 		Receiver: in.Body.Receiver, Secret: secret, Schedule: times.String(), After: last, Created: s.Now(),
+		Alert: condition.String(), IsTimed: condition.IsTimed(),
 	}
 	for _, name := range in.Body.Views {
 		v, err := s.views.read(ctx, name)
@@ -198,17 +206,21 @@ func (s *Subscriptions) Change(ctx context.Context, in wire.ChangeSubscriptionRe
 	if _, err := s.read(ctx, in.ID); err != nil {
 		return wire.SubscriptionState{}, err
 	}
-	err := s.Store.ChangeDelivery(ctx, in.ID, func(d *storage.DeliveryState) {
-		if in.Body.On {
+	if err := s.turn(ctx, in.ID, in.Body.On); err != nil {
+		return wire.SubscriptionState{}, err
+	}
+	return s.Get(ctx, in.ByID)
+}
+
+// turn turns a subscription on or off.
+func (s *Subscriptions) turn(ctx context.Context, id string, on bool) error {
+	return s.Store.ChangeDelivery(ctx, id, func(d *storage.DeliveryState) {
+		if on {
 			*d = storage.DeliveryState{Subscription: d.Subscription, Cursor: d.Cursor, Sent: d.Sent}
 		} else if d.Off == "" {
 			d.Off = turnedOff
 		}
 	})
-	if err != nil {
-		return wire.SubscriptionState{}, err
-	}
-	return s.Get(ctx, in.ByID)
 }
 
 // Repeat makes items be sent again: one as a retry now, or all since a time as a new batch.

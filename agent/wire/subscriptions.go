@@ -18,11 +18,13 @@ type SubscriptionState struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
 	Views    []string  `json:"views" doc:"Names of the views whose new items are sent. A removed view is missing."`
-	Channel  string    `json:"channel" doc:"webhook, nats, mail or chat."`
+	Channel  string    `json:"channel" doc:"webhook, nats, mail, chat, or websub: a WebSub subscriber of the feed of a view."`
 	Receiver string    `json:"receiver" doc:"Address, without its secrets."`
 	Schedule string    `json:"schedule,omitempty" doc:"When it is sent; absent: at once."`
+	Alert    string    `json:"alert,omitempty" doc:"Condition of an alert; absent: each item is sent."`
 	Mine     bool      `json:"mine,omitempty" doc:"The requesting client made it."`
 	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires,omitzero" doc:"When it ends, unless its WebSub subscriber extends it."`
 
 	State        string    `json:"state" enum:"on,failing,off"`
 	Off          string    `json:"off,omitempty" doc:"Why nothing is sent any more."`
@@ -51,6 +53,7 @@ type AddSubscriptionRequest struct {
 		Channel  string   `json:"channel" enum:"webhook,nats,mail,chat" doc:"webhook: a POST of JSON after the Standard Webhooks specification; nats: an event of the mesh; mail: if a mail server is set; chat: a chat or phone service."`
 		Receiver string   `json:"receiver" minLength:"1" maxLength:"2048" doc:"URL of a webhook; the last part of the NATS subject events.view.item.NAME; a mail address; the URL of a chat service, such as ntfy://ntfy.sh/TOPIC."`
 		Schedule string   `json:"schedule,omitempty" maxLength:"200" doc:"When mails are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
+		Alert    string   `json:"alert,omitempty" maxLength:"100" doc:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
 		Secret   string   `json:"secret,omitempty" maxLength:"128" doc:"Secret of a webhook, whsec_ and base64; by default a new one."`
 	}
 }

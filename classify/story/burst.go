@@ -55,6 +55,12 @@ func (b *Burst) Add(relevant, all int, usual float64) (starts, ends bool) {
 	return b.On && !was, was && !b.On
 }
 
+// MaxBurstShare is the usual share of all items above which there are no bursts: twice of it would be nearly all items.
+const MaxBurstShare = 0.4
+
+// Share returns the usual share of all items, 0 without any.
+func (b *Burst) Share() float64 { return b.Relevant / max(b.All, 1) }
+
 // Learn adds a bin to the usual rate only, while too little of the past is known to detect a burst.
 func (b *Burst) Learn(relevant, all int) {
 	b.Bins++

@@ -17,7 +17,7 @@ const (
 		SELECT coalesce(min(m.serial), 0) FROM view_members m
 		WHERE m.view = ANY($1) AND NOT m.past AND NOT m.absent AND m.entered >= $2`
 
-	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off`
+	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off, s.alerted`
 	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
 	// The order is that of the last claims, so that each subscription gets its turn. Times in the far future were stored by a
@@ -25,15 +25,15 @@ const (
 	claimSubscriptions = `
 		UPDATE subscriptions u SET claimant = $1, claimed_until = $3 FROM (
 			SELECT id FROM subscriptions s
-			WHERE off = '' AND (failures > 0) = $4
+			WHERE off = '' AND (expires IS NULL OR expires > $2) AND (failures > 0) = $4
 				AND (claimant = '' OR claimed_until <= $2 OR claimed_until > $3)
 				AND (due IS NULL OR due <= $2 OR due > $6)
-				AND (EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= $2 OR a.next > $6))
+				AND (timed OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= $2 OR a.next > $6))
 					OR EXISTS (SELECT 1 FROM jsonb_array_elements(s.views) j JOIN view_members m ON m.view = j::bigint
 						WHERE m.serial > coalesce(s.cursor, s.after_serial) AND NOT m.past AND NOT m.absent))
 			ORDER BY claimed_until NULLS FIRST, id LIMIT $5 FOR UPDATE SKIP LOCKED) c WHERE c.id = u.id
-		RETURNING u.id, owner, title, views, channel, receiver, secret, schedule, after_serial, created,
-			coalesce(cursor, after_serial), failures, failing_since, due, sent`
+		RETURNING u.id, owner, title, views, channel, receiver, secret, schedule, after_serial, created, topic, expires, alert, timed,
+			coalesce(cursor, after_serial), failures, failing_since, due, sent, alerted`
 	extendClaims = `UPDATE subscriptions SET claimed_until = $2 WHERE claimant = $1`
 	listPending  = `
 		SELECT ` + memberColumns + ` FROM view_members m
@@ -42,11 +42,11 @@ const (
 		SELECT ` + attemptColumns + ` FROM delivery_attempts a
 		WHERE subscription = $1 AND next IS NOT NULL AND (next <= $2 OR next > $3) ORDER BY next, id LIMIT $4`
 	saveDelivery = `
-		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7,
-			claimant = CASE WHEN $9::boolean THEN claimant ELSE '' END
-		WHERE id = $1 AND claimant = $8`
+		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, alerted = $8,
+			claimant = CASE WHEN $10::boolean THEN claimant ELSE '' END
+		WHERE id = $1 AND claimant = $9`
 	changeDelivery = `
-		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, claimant = ''
+		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, alerted = $8, claimant = ''
 		WHERE id = $1`
 	endAttempts   = `UPDATE delivery_attempts SET next = NULL WHERE subscription = $1 AND item_id = $2 AND next IS NOT NULL`
 	insertAttempt = `
@@ -65,7 +65,7 @@ const (
 )
 
 func scanDeliveryState(row pgx.CollectableRow) (d storage.DeliveryState, err error) {
-	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off)
+	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off, &d.Alerted)
 	return d, err
 }
 
@@ -77,8 +77,8 @@ func scanAttempt(row pgx.CollectableRow) (a storage.Attempt, err error) {
 }
 
 func scanClaimed(row pgx.CollectableRow) (c storage.ClaimedSubscription, err error) {
-	err = row.Scan(&c.ID, &c.Owner, &c.Title, &c.Views, &c.Channel, &c.Receiver, &c.Secret, &c.Schedule, &c.After, nullTime{&c.Created},
-		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent})
+	err = row.Scan(&c.ID, &c.Owner, &c.Title, &c.Views, &c.Channel, &c.Receiver, &c.Secret, &c.Schedule, &c.After, nullTime{&c.Created}, &c.Topic, nullTime{&c.Expires}, &c.Alert, &c.IsTimed,
+		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent}, &c.State.Alerted)
 	c.State.Subscription = c.ID
 	return c, err
 }
@@ -128,7 +128,7 @@ func (s deliveryStore) DueAttempts(ctx context.Context, subscription string, now
 
 // deliveryValues returns the arguments of an update of a state.
 func deliveryValues(d storage.DeliveryState) []any {
-	return []any{d.Subscription, d.Cursor, d.Failures, timeOrNull(d.FailingSince), timeOrNull(d.Due), timeOrNull(d.Sent), cleanText(d.Off)}
+	return []any{d.Subscription, d.Cursor, d.Failures, timeOrNull(d.FailingSince), timeOrNull(d.Due), timeOrNull(d.Sent), cleanText(d.Off), d.Alerted}
 }
 
 // FinishDelivery implements [storage.Deliveries].

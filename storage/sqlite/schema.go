@@ -84,6 +84,12 @@ var addedColumns = []struct{ table, column, definition string }{
 
 	{"people", "issuer", "TEXT NOT NULL DEFAULT ''"},  // OpenID provider, or empty
 	{"people", "subject", "TEXT NOT NULL DEFAULT ''"}, // account there, or empty
+
+	{"subscriptions", "topic", "TEXT NOT NULL DEFAULT ''"}, // feed of a WebSub subscriber, or empty
+	{"subscriptions", "expires", "INTEGER"},                // NULL: never
+	{"subscriptions", "alert", "TEXT NOT NULL DEFAULT ''"}, // condition of an alert, or empty
+	{"subscriptions", "timed", "INTEGER NOT NULL DEFAULT 0"},
+	{"subscriptions", "alerted", "TEXT"}, // JSON of keys
 }
 
 // addedTables creates the tables and indexes that were added without a migration, for the same reason.

@@ -15,7 +15,8 @@ func subscribe(c storeTest, id string, views ...int64) storage.Subscription {
 	if err != nil {
 		c.Fatal(err)
 	}
-	s := storage.Subscription{ID: id, Owner: "ann", Title: "Новости", Views: views, Channel: "webhook", Receiver: "https://receiver.example/?a=b", Secret: "whsec", Schedule: "daily 08:00 UTC", After: last, Created: day}
+	s := storage.Subscription{ID: id, Owner: "ann", Title: "Новости", Views: views, Channel: "webhook", Receiver: "https://receiver.example/?a=b", Secret: "whsec", Schedule: "daily 08:00 UTC", After: last, Created: day,
+		Topic: "https://mesh.example/outputs/views/a.rss", Expires: day.AddDate(2, 0, 0), Alert: "burst"}
 	if err := storage.Subscriptions(c.Store).Change(c.Context(), id, func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
 		c.Fatal(err)
 	}
@@ -59,6 +60,7 @@ func claimedSubscriptions(c storeTest) {
 	wantClaimed("with a new member of one of its views", "x", 0, "a")
 	wantClaimed("by another process", "y", 9)
 	wantClaimed("when the claim has ended", "y", 10, "a")
+	wantClaimed("when it is expired", "x", 3*366*24*60)
 	wantClaimed("by a process whose clock is an hour behind, when the claim lasts too long", "z", -50, "a")
 
 	pending, err := c.ListPending(c.Context(), s.Views, s.After, 10)
@@ -83,7 +85,7 @@ func claimedSubscriptions(c storeTest) {
 	}
 
 	// A change of the subscription keeps its progress.
-	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial}
+	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial, Alerted: []string{"one", "два"}}
 	if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = state }); err != nil {
 		c.Fatal(err)
 	}
@@ -93,6 +95,15 @@ func claimedSubscriptions(c storeTest) {
 	}
 	wantClaimed("when all are sent", "x", 100)
 	wantState(c, state)
+	s.IsTimed = true
+	if err := storage.Subscriptions(c.Store).Change(c.Context(), "a", func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
+		c.Fatal(err)
+	}
+	wantClaimed("without a new member, when it is timed", "x", 100, "a")
+	s.IsTimed = false
+	if err := storage.Subscriptions(c.Store).Change(c.Context(), "a", func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
+		c.Fatal(err)
+	}
 
 	changeMembers(c, nil, aMember(1, "another", 0))
 	for _, test := range []struct {
@@ -111,6 +122,15 @@ func claimedSubscriptions(c storeTest) {
 		}
 		wantClaimed("a subscription "+test.what, "x", 100, test.want...)
 	}
+	if err := storage.Subscriptions(c.Store).RemoveExpired(c.Context(), s.Expires.Add(-time.Second)); err != nil {
+		c.Fatal(err)
+	}
+	wantState(c, storage.DeliveryState{Subscription: "a", Cursor: state.Cursor, Due: day.Add(365 * 24 * time.Hour)})
+	if err := storage.Subscriptions(c.Store).RemoveExpired(c.Context(), s.Expires); err != nil {
+		c.Fatal(err)
+	}
+	_, err = storage.Subscriptions(c.Store).Get(c.Context(), "a")
+	c.wantError("read an expired subscription", err, storage.ErrNotFound)
 	c.wantError("change a delivery that is not there", c.ChangeDelivery(c.Context(), "none", func(*storage.DeliveryState) {}), storage.ErrNotFound)
 }
 

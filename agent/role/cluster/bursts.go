@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,13 +34,13 @@ const (
 	// minBurstItems is the number of items from which a story is counted.
 	minBurstItems = 3
 
-	// maxBursts bounds the number of counted stories, categories and topics.
+	// maxBursts bounds the number of counted stories, categories, topics and views.
 	maxBursts = 100_000
 
 	sightingsBatch = 5000
 )
 
-// bursts detects stories, categories and topics whose items arrive faster than before. It counts items in
+// bursts detects stories, categories, topics and views whose items arrive faster than before. It counts items in
 // bins of [story.BurstBin] from the store only, so a successor gets the same counts. Items published before their
 // feed was added are not counted: many feeds added together are no burst of their subjects.
 type bursts struct {
@@ -57,7 +58,7 @@ type bursts struct {
 	changed  []string // IDs of stories whose burst began or ended
 }
 
-// A burstKey identifies a story, category or topic.
+// A burstKey identifies a story, category, topic or view.
 type burstKey struct {
 	kind, name string // as in a [placement.Burst]
 }
@@ -117,22 +118,18 @@ func (b *bursts) countAll(ctx context.Context, now time.Time) error {
 	}
 	var news []subjects.Message
 	for _, burst := range began {
+		if burst.Of == placement.OfView {
+			continue // alerts read it; a view may be private
+		}
 		event := subjects.Event{Kind: subjects.BurstStart, At: burst.Since, Burst: burst.Of, Name: burst.Name}
 		event.Text = fmt.Sprintf("%s %s: %d items in %v", burst.Of, burst.Name, burst.Items, story.BurstBin)
-		if burst.Of == ofStory {
+		if burst.Of == placement.OfStory {
 			event.StoryID = burst.Name
 		}
 		news = append(news, event.Message())
 	}
 	return b.out.Publish(ctx, news...)
 }
-
-// Kinds of counted keys.
-const (
-	ofStory    = "story"
-	ofCategory = "category"
-	ofTopic    = "topic"
-)
 
 // count counts the items of a bin and returns the bursts that began with it.
 func (b *bursts) count(ctx context.Context, from, until time.Time) (began []placement.Burst, err error) {
@@ -143,17 +140,28 @@ func (b *bursts) count(ctx context.Context, from, until time.Time) (began []plac
 		if err != nil {
 			return nil, fmt.Errorf("read items from %v to %v: %w", from, until, err)
 		}
+		var ids []string
 		for _, s := range page {
 			if s.Archived {
 				continue
 			}
 			all++
-			counts[burstKey{ofStory, s.StoryID}]++
+			ids = append(ids, s.ItemID)
+			counts[burstKey{placement.OfStory, s.StoryID}]++
 			for _, name := range s.Categories {
-				counts[burstKey{ofCategory, name}]++
+				counts[burstKey{placement.OfCategory, name}]++
 			}
 			for _, name := range s.Topics {
-				counts[burstKey{ofTopic, name}]++
+				counts[burstKey{placement.OfTopic, name}]++
+			}
+		}
+		members, err := b.store.MembersOfItems(ctx, ids...)
+		if err != nil {
+			return nil, fmt.Errorf("read views of items: %w", err)
+		}
+		for _, m := range members {
+			if !m.Past && !m.Absent {
+				counts[burstKey{placement.OfView, strconv.FormatInt(m.View, 10)}]++
 			}
 		}
 		if len(page) < sightingsBatch {
@@ -172,7 +180,7 @@ func (b *bursts) count(ctx context.Context, from, until time.Time) (began []plac
 		if n > 0 {
 			state.last = until
 		}
-		if learning {
+		if learning || !state.On && state.Share() > story.MaxBurstShare {
 			state.Learn(n, all)
 			continue
 		}
@@ -201,7 +209,7 @@ func (b *bursts) addKeys(counts map[burstKey]int) {
 		if b.states[what] != nil || len(b.states) >= maxBursts {
 			continue
 		}
-		if what.kind == ofStory {
+		if what.kind == placement.OfStory {
 			if b.small[what.name] += n; b.small[what.name] < minBurstItems {
 				continue
 			}
@@ -228,7 +236,7 @@ func (b *bursts) baselineShares() map[string]float64 {
 
 // recordChange records that a story's burst began or ended.
 func (b *bursts) recordChange(what burstKey, on bool) {
-	if what.kind != ofStory {
+	if what.kind != placement.OfStory {
 		return
 	}
 	b.mu.Lock()

@@ -250,6 +250,21 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 		})
 	}
 	n.plant(calm...)
+	// View 1 has a third of the items, view 2 all of them, which is no burst at any rate.
+	enter := func(items []storage.Item) {
+		t.Helper()
+		var members []storage.Member
+		for _, item := range items {
+			if slices.Contains(item.Topics, "linux") {
+				members = append(members, storage.Member{View: 1, ItemID: item.ID, Entered: item.FirstSeen, Published: item.FirstSeen})
+			}
+			members = append(members, storage.Member{View: 2, ItemID: item.ID, Entered: item.FirstSeen, Published: item.FirstSeen})
+		}
+		if err := n.store.ChangeMembers(t.Context(), storage.Fence{}, members, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enter(calm)
 	b := n.summarizer.bursts
 	count := func() []subjects.Event {
 		t.Helper()
@@ -274,6 +289,7 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 		})
 	}
 	n.plant(wild...)
+	enter(wild)
 	n.now = worktest.Noon.Add(10*time.Minute + burstDelay)
 	events := count()
 	if !slices.ContainsFunc(events, func(e subjects.Event) bool {
@@ -288,6 +304,13 @@ func TestBursts_ArePublishedAndListed(t *testing.T) {
 	note, err := storage.Notes(n.store).Read(t.Context(), placement.BurstsNote)
 	if err != nil || json.Unmarshal(note, &listed) != nil || len(listed) < 2 {
 		t.Errorf("got %s, %v, want the current bursts", note, err)
+	}
+	ofViews := slices.DeleteFunc(listed, func(b placement.Burst) bool { return b.Of != placement.OfView })
+	if len(ofViews) != 1 || ofViews[0].Name != "1" || ofViews[0].Items != 20 {
+		t.Errorf("got %+v, want a burst of view 1", ofViews)
+	}
+	if slices.ContainsFunc(events, func(e subjects.Event) bool { return e.Burst == placement.OfView }) {
+		t.Errorf("got events %+v, want none of views, which may be private", events)
 	}
 	n.summarize()
 	if s, err := storage.StoryByID(t.Context(), n.store, "outage"); err != nil || !s.Burst {

@@ -8,6 +8,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/agent/role/deliver/chat"
+	"feedmesh/agent/role/deliver/hub"
 	"feedmesh/agent/role/deliver/mail"
 	"feedmesh/agent/role/deliver/subject"
 	"feedmesh/agent/role/deliver/webhook"
@@ -20,6 +21,7 @@ const (
 	Webhook = "webhook"
 	NATS    = "nats"
 	Chat    = "chat"
+	WebSub  = "websub"
 	Mail    = "mail" // if a mail server is configured
 )
 
@@ -30,6 +32,7 @@ func Channels(c config.Mail, transport http.RoundTripper, out subjects.Publisher
 		Webhook: webhook.New(transport, fetch.Product, now),
 		NATS:    subject.New(out),
 		Chat:    chat.New(transport),
+		WebSub:  hub.New(transport, fetch.Product, now),
 	}
 	if c.Server == "" {
 		return channels, nil

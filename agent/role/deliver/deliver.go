@@ -26,7 +26,7 @@ import (
 const (
 	pollInterval = time.Second      // of claims without an event that views got items
 	runTime      = 20 * time.Second // after which a worker leaves a subscription, so that others get their turn
-	sendTimeout  = 15 * time.Second // of an attempt
+	sendTimeout  = 15 * time.Second // timeout of an attempt
 	saveInterval = 5 * time.Second  // after which progress is stored
 	claimTime    = 10 * time.Second // after which another process may claim what a process that died left
 	claimRenewal = 3 * time.Second  // interval of the extension of claims
@@ -52,6 +52,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	healthy, failing := make(chan struct{}, 1), make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return d.extendClaims(ctx) })
+	group.Go(func() error { return d.removeExpired(ctx) })
 	group.Go(func() error { return d.work(ctx, false, maxHealthy, healthy) })
 	group.Go(func() error { return d.work(ctx, true, maxFailed, failing) })
 	group.Go(func() error { d.listen(ctx, env, healthy, failing); return nil })
@@ -107,6 +108,17 @@ func (d *deliverer) extendClaims(ctx context.Context) error {
 		err := d.store.ExtendClaims(ctx, d.claimant, d.clock.Now().Add(claimTime))
 		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 			d.log.Warn("extension of claims failed", "err", err)
+		}
+	}
+	return nil
+}
+
+// removeExpired removes subscriptions that have ended, until ctx ends. Nothing is sent for them meanwhile.
+func (d *deliverer) removeExpired(ctx context.Context) error {
+	for work.Sleep(ctx, time.Minute) {
+		err := storage.Subscriptions(d.store).RemoveExpired(ctx, d.clock.Now())
+		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+			d.log.Warn("expired subscriptions not removed", "err", err)
 		}
 	}
 	return nil

@@ -8,29 +8,29 @@ import (
 	"slices"
 	"time"
 
+	"feedmesh/agent/role/deliver/alert"
 	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/agent/role/deliver/schedule"
+	"feedmesh/agent/syndication"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
 const (
-	messageBatch = 20  // size of a batch of messages of single items, whose attempts are stored together
-	maxGathered  = 500 // items that are gathered for one message
-
-	gatherTime = 30 * time.Second // from a message of gathered items to the next, so that a burst is one message
-	errorTime  = 5 * time.Second  // from an error of this process to the next claim
+	messageBatch = 20              // size of a batch of messages of single items, whose attempts are stored together
+	errorTime    = 5 * time.Second // from an error of this process to the next claim
 )
 
 // A run sends what a claimed subscription has to send.
 type run struct {
 	*deliverer
 	storage.Subscription
-	state    storage.DeliveryState
-	channel  channel.Channel
-	schedule schedule.Schedule
-	to       channel.Receiver
-	attempts []storage.Attempt // that are not stored yet
+	state     storage.DeliveryState
+	channel   channel.Channel
+	schedule  schedule.Schedule
+	condition alert.Condition // of an alert
+	to        channel.Receiver
+	attempts  []storage.Attempt // that are not stored yet
 }
 
 // run sends for a claimed subscription until nothing is left, its receiver fails, or its time is over.
@@ -39,7 +39,9 @@ func (d *deliverer) run(ctx context.Context, s storage.ClaimedSubscription) {
 	err := r.open()
 	if err != nil {
 		r.failed(err) // as when the receiver can't be reached: it works again with the key
-	} else if r.channel.MaxItems() == 1 {
+	} else if r.condition != (alert.Condition{}) {
+		err = r.sendAlerts(ctx)
+	} else if r.channel.Limits().Items == 1 {
 		err = r.sendSingle(ctx)
 	} else {
 		err = r.sendGathered(ctx)
@@ -69,6 +71,10 @@ func (r *run) open() (err error) {
 	if r.schedule, err = schedule.Parse(r.Schedule); err != nil {
 		return err
 	}
+	if r.condition, err = alert.Parse(r.Alert); err != nil {
+		return err
+	}
+	r.to.Topic = r.Topic
 	r.to.Address, r.to.Secret, err = r.secrets.OpenReceiver(r.Subscription)
 	return err
 }
@@ -126,6 +132,9 @@ func (r *run) sendSingle(ctx context.Context) error {
 			if time.Since(saved) > saveInterval {
 				break
 			}
+		}
+		if len(batch) < limit {
+			return nil // that was all: what entered since is claimed with the next event
 		}
 		if err := r.save(ctx, true); err != nil {
 			return err
@@ -266,7 +275,8 @@ func (r *run) try(ctx context.Context, m channel.Message) (channel.Response, err
 
 // sendGathered sends one message for all items that entered since the last one.
 func (r *run) sendGathered(ctx context.Context) error {
-	members, err := r.pending(ctx, maxGathered)
+	limits := r.channel.Limits()
+	members, err := r.pending(ctx, limits.Items+limits.More)
 	if err != nil || len(members) == 0 {
 		return err
 	}
@@ -275,37 +285,48 @@ func (r *run) sendGathered(ctx context.Context) error {
 		r.state.Due = next
 		return nil
 	}
-	shown := members[:min(len(members), r.channel.MaxItems())]
-	batch := make([]single, len(shown))
-	for i, member := range shown {
-		batch[i].Member = member
-	}
-	items, err := r.items(ctx, batch)
+	items, more, err := r.shown(ctx, members, limits.Items)
 	if err != nil {
 		return err
 	}
-	m := channel.Message{ID: channel.MessageID(r.ID, first.ItemID), At: first.Entered, Title: r.Title, More: len(members) - len(shown)}
-	for _, member := range shown {
-		if item := items[member.ItemID]; item != nil {
-			m.Items = append(m.Items, *item)
-		}
-	}
-	if len(m.Items) == 0 { // all were purged
+	if len(items) == 0 { // all were purged
 		r.state.Cursor = last.Serial
 		return nil
 	}
-	began := r.clock.Now()
+	m := channel.Message{ID: channel.MessageID(r.ID, first.ItemID), At: first.Entered, Title: r.Title, Items: items, More: more}
+	a := storage.Attempt{Subscription: r.ID, View: last.View, Serial: last.Serial, Items: len(items) + more, Entered: first.Entered}
+	if err := r.sendMessage(ctx, m, a); err != nil || r.state.Failures > 0 {
+		return err
+	}
+	r.state.Cursor, r.state.Due = last.Serial, r.clock.Now().Add(limits.Pause)
+	return nil
+}
+
+// shown returns the items of the first members, at most limit, without those that were removed, and the number of the other members.
+func (r *run) shown(ctx context.Context, members []storage.Member, limit int) (items []channel.Item, more int, err error) {
+	batch := make([]single, min(len(members), limit))
+	for i := range batch {
+		batch[i].Member = members[i]
+	}
+	byID, err := r.items(ctx, batch)
+	for _, one := range batch {
+		if item := byID[one.ItemID]; item != nil {
+			items = append(items, *item)
+		}
+	}
+	return items, len(members) - len(batch), err
+}
+
+// sendMessage sends a message of several items, and records the attempt. It returns an error only if ctx ends.
+func (r *run) sendMessage(ctx context.Context, m channel.Message, a storage.Attempt) error {
+	a.At, a.Number = r.clock.Now(), r.state.Failures+1
 	response, err := r.try(ctx, m)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	a := storage.Attempt{
-		Subscription: r.ID, View: last.View, Serial: last.Serial, Items: len(m.Items) + m.More, Number: r.state.Failures + 1, Entered: first.Entered, At: began,
-		Took: r.clock.Now().Sub(began), Status: cmp.Or(response.Status, channel.StatusOf(err)),
-	}
+	a.Took, a.Status = r.clock.Now().Sub(a.At), cmp.Or(response.Status, channel.StatusOf(err))
 	if err == nil {
-		r.succeeded(a.Number == 1, first.Entered)
-		r.state.Cursor, r.state.Due = last.Serial, r.clock.Now().Add(gatherTime)
+		r.succeeded(a.Number == 1, a.Entered)
 	} else {
 		a.Error = shortened(err.Error())
 		r.failed(err)
@@ -405,10 +426,12 @@ func (r *run) items(ctx context.Context, members []single) (map[string]*channel.
 		if err != nil {
 			return nil, err
 		}
+		entry := syndication.EntryOf(item, titles[item.FeedID])
+		entry.Title, entry.Tags = v.Set.Prefix+entry.Title, append(slices.Clone(v.Set.Labels), entry.Tags...)
 		items[m.ItemID] = &channel.Item{
 			ID: item.ID, View: v.Name, URL: item.URL, Title: v.Set.Prefix + cmp.Or(item.Title, item.Excerpt, item.URL), Excerpt: item.Excerpt, Author: item.Author,
 			FeedID: item.FeedID, FeedTitle: titles[item.FeedID], Published: item.Time(), Language: item.Language, Categories: item.Categories,
-			Topics: item.Topics, Labels: v.Set.Labels, StoryID: item.StoryID,
+			Topics: item.Topics, Labels: v.Set.Labels, StoryID: item.StoryID, Entry: entry,
 		}
 	}
 	return items, nil

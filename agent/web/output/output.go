@@ -13,14 +13,15 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"feedmesh/agent/access"
+	"feedmesh/agent/role/deliver/hub"
 	"feedmesh/agent/service"
+	"feedmesh/agent/syndication"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
@@ -36,28 +37,32 @@ type outputs struct{ *service.Service }
 // Path is the prefix of the paths of outputs.
 const Path = "/outputs/"
 
+// viewsPath is the prefix of the paths of views: feeds that the hub pushes.
+const viewsPath = Path + "views/"
+
 // Handler returns a handler for paths under [Path]. Its requests are authenticated already.
 func Handler(s *service.Service) http.Handler {
 	o := &outputs{s}
 	mux := http.NewServeMux()
-	for ending, f := range formats {
+	for ending, f := range syndication.Formats {
 		mux.HandleFunc("GET "+Path+"search."+ending, o.serve(f, o.search))
 		mux.HandleFunc("GET "+Path+"stories."+ending, o.serve(f, o.stories))
 		mux.HandleFunc("GET "+Path+"tag."+ending, o.serve(f, o.byTag))
 	}
 	mux.HandleFunc("GET "+Path+"searches/{file}", o.named(o.savedSearch))
-	mux.HandleFunc("GET "+Path+"views/{file}", o.named(o.view))
-	mux.HandleFunc(Path, func(w http.ResponseWriter, _ *http.Request) {
-		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag, views/NAME and searches/NAME, each with " + endings})
+	mux.HandleFunc("GET "+viewsPath+"{file}", o.named(o.view))
+	mux.Handle("POST "+hub.Path, newHub(s))
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, _ *http.Request) {
+		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag, views/NAME and searches/NAME, each with " + syndication.Endings})
 	})
 	return mux
 }
 
 // A documentSource returns the document for a request.
-type documentSource func(r *http.Request, query url.Values) (document, error)
+type documentSource func(r *http.Request, query url.Values) (syndication.Document, error)
 
 // serve returns a handler that writes the document of a source in a format.
-func (o *outputs) serve(f format, from documentSource) http.HandlerFunc {
+func (o *outputs) serve(f syndication.Format, from documentSource) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := from(r, r.URL.Query())
 		if err != nil {
@@ -68,38 +73,41 @@ func (o *outputs) serve(f format, from documentSource) http.HandlerFunc {
 		if parameters := r.URL.Query(); len(parameters) > 0 {
 			d.Self += "?" + parameters.Encode()
 		}
+		if d.Hub != "" {
+			w.Header().Add("Link", hub.Links(d.Hub, d.Self))
+		}
 		send(w, r, f, d)
 	}
 }
 
 // send writes a document, or 304 if the client has the current version.
-func send(w http.ResponseWriter, r *http.Request, f format, d document) {
-	body, err := f.write(d.clean())
+func send(w http.ResponseWriter, r *http.Request, f syndication.Format, d syndication.Document) {
+	body, err := f.Write(d)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
 	sum := sha256.Sum256(body)
 	h := w.Header()
-	h.Set("Content-Type", f.kind+"; charset=utf-8")
+	h.Set("Content-Type", f.Kind+"; charset=utf-8")
 	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
 	h.Set("Cache-Control", "private, max-age=60")
 	http.ServeContent(w, r, "", d.Updated, bytes.NewReader(body))
 }
 
 // search returns the items that match a query, newest first by default.
-func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
+func (o *outputs) search(r *http.Request, query url.Values) (syndication.Document, error) {
 	if !query.Has("sort") {
 		query.Set("sort", "newest")
 	}
 	query.Del("facets")
 	in, err := firstPage[wire.Search](query)
 	if err != nil {
-		return document{}, err
+		return syndication.Document{}, err
 	}
 	found, err := o.Search.Find(r.Context(), in)
 	if err != nil {
-		return document{}, problem.Of(err, o.Log)
+		return syndication.Document{}, problem.Of(err, o.Log)
 	}
 	ids := make([]string, len(found.Items))
 	for i, item := range found.Items {
@@ -117,22 +125,22 @@ func (o *outputs) search(r *http.Request, query url.Values) (document, error) {
 }
 
 // byTag returns the newest items of all feeds with a tag.
-func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
+func (o *outputs) byTag(r *http.Request, query url.Values) (syndication.Document, error) {
 	tag := query.Get("tag")
 	if tag == "" {
-		return document{}, &httpError{http.StatusBadRequest, "missing parameter: add ?tag=NAME"}
+		return syndication.Document{}, &httpError{http.StatusBadRequest, "missing parameter: add ?tag=NAME"}
 	}
 	limit := defaultLimit
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLimit {
-			return document{}, &httpError{http.StatusBadRequest, "limit must be a number from 1 to 100"}
+			return syndication.Document{}, &httpError{http.StatusBadRequest, "limit must be a number from 1 to 100"}
 		}
 		limit = n
 	}
 	page, err := o.Store.ListMarked(r.Context(), "", storage.MarkQuery{Stream: storage.Stream{Tag: tag}}, storage.MarkedItem{}, limit)
 	if err != nil {
-		return document{}, err
+		return syndication.Document{}, err
 	}
 	ids := make([]string, len(page))
 	for i, m := range page {
@@ -146,23 +154,21 @@ func (o *outputs) byTag(r *http.Request, query url.Values) (document, error) {
 // named returns a handler of outputs with a name: the last part of the path is the name and the format.
 func (o *outputs) named(source func(name string) documentSource) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		file := r.PathValue("file")
-		ending := path.Ext(file)
-		f, is := formats[strings.TrimPrefix(ending, ".")]
+		f, name, is := syndication.FormatOf(r.PathValue("file"))
 		if !is {
-			writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + endings})
+			writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + syndication.Endings})
 			return
 		}
-		o.serve(f, source(strings.TrimSuffix(file, ending)))(w, r)
+		o.serve(f, source(name))(w, r)
 	}
 }
 
 // view returns the source of a view.
 func (o *outputs) view(name string) documentSource {
-	return func(r *http.Request, query url.Values) (document, error) {
+	return func(r *http.Request, query url.Values) (syndication.Document, error) {
 		in, err := firstPage[wire.ListViewItemsRequest](query)
 		if err != nil {
-			return document{}, err
+			return syndication.Document{}, err
 		}
 		in.Name = name
 		v, err := o.Views.Get(r.Context(), wire.ViewName{Name: name})
@@ -170,18 +176,23 @@ func (o *outputs) view(name string) documentSource {
 			err = &httpError{http.StatusServiceUnavailable, "the view can't be read: " + v.Problem}
 		}
 		if err != nil {
-			return document{}, noneOfName(err, "view")
+			return syndication.Document{}, noneOfName(err, "view")
 		}
 		page, err := o.Views.Items(r.Context(), in)
 		if err != nil {
-			return document{}, err
+			return syndication.Document{}, err
 		}
 		ids := make([]string, len(page.Items))
 		for i, item := range page.Items {
 			ids[i] = item.ID
 		}
 		d, err := o.documentOf(r.Context(), ids)
-		d.Title, d.Description, d.Home = cmp.Or(v.Title, "feedmesh: "+v.Name), "The items of the view "+v.Name+".", BaseURL(r)+"/"
+		d.Title, d.Description, d.Home = titleOf(v), "The items of the view "+v.Name+".", BaseURL(r)+"/"
+		// Whoever may read the feed by a token in its address may subscribe by the same.
+		d.Hub = BaseURL(r) + hub.Path
+		if token := access.AddressToken(r.Context()); token != "" {
+			d.Hub += "?" + url.Values{"token": {token}}.Encode()
+		}
 		for i := range d.Entries {
 			d.Entries[i].Title = v.Set.Prefix + d.Entries[i].Title
 			d.Entries[i].Tags = append(slices.Clone(v.Set.Labels), d.Entries[i].Tags...)
@@ -189,6 +200,9 @@ func (o *outputs) view(name string) documentSource {
 		return d, err
 	}
 }
+
+// titleOf returns the title of the feed of a view.
+func titleOf(v wire.ViewState) string { return cmp.Or(v.Title, "feedmesh: "+v.Name) }
 
 // noneOfName returns the error of a name: not found, or the given one.
 func noneOfName(err error, what string) error {
@@ -200,14 +214,14 @@ func noneOfName(err error, what string) error {
 
 // savedSearch returns the source of a saved search.
 func (o *outputs) savedSearch(name string) documentSource {
-	return func(r *http.Request, _ url.Values) (document, error) {
+	return func(r *http.Request, _ url.Values) (syndication.Document, error) {
 		search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: name})
 		if err != nil {
-			return document{}, noneOfName(err, "saved search")
+			return syndication.Document{}, noneOfName(err, "saved search")
 		}
 		query, err := url.ParseQuery(search.Query)
 		if err != nil {
-			return document{}, err
+			return syndication.Document{}, err
 		}
 		for _, own := range []string{"limit", "cursor"} { // of the page on which the search was saved
 			query.Del(own)
@@ -223,12 +237,12 @@ func (o *outputs) savedSearch(name string) documentSource {
 }
 
 // documentOf returns a document of those items that are still stored.
-func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error) {
+func (o *outputs) documentOf(ctx context.Context, ids []string) (syndication.Document, error) {
 	items, err := o.Store.Items(ctx, ids...)
 	if err != nil {
-		return document{}, err
+		return syndication.Document{}, err
 	}
-	var d document
+	var d syndication.Document
 	titles := map[string]string{}
 	for _, item := range items {
 		title, cached := titles[item.FeedID]
@@ -238,7 +252,7 @@ func (o *outputs) documentOf(ctx context.Context, ids []string) (document, error
 			}
 			titles[item.FeedID] = title
 		}
-		d.add(entryOf(item, title))
+		d.Add(syndication.EntryOf(item, title))
 	}
 	return d, nil
 }

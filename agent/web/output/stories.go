@@ -9,14 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"feedmesh/agent/syndication"
 	"feedmesh/agent/web/problem"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 // stories returns the stories of several publishers.
-func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
-	d := document{Title: "feedmesh: stories", Description: "Stories covered by several publishers.", Home: BaseURL(r) + "/stories"}
+func (o *outputs) stories(r *http.Request, query url.Values) (syndication.Document, error) {
+	d := syndication.Document{Title: "feedmesh: stories", Description: "Stories covered by several publishers.", Home: BaseURL(r) + "/stories"}
 	if len(r.URL.RawQuery) > 0 {
 		d.Home += "?" + r.URL.Query().Encode()
 	}
@@ -33,7 +34,7 @@ func (o *outputs) stories(r *http.Request, query url.Values) (document, error) {
 		if len(s.Publishers) > 0 {
 			coverage += ", including " + strings.Join(s.Publishers, ", ")
 		}
-		d.add(entry{ID: urn("story", s.ID), URL: storage.WebURL(s.URL), Title: cmp.Or(s.Title, "Untitled"), Author: cmp.Or(slices.Concat(s.Publishers, []string{"feedmesh"})...),
+		d.Add(syndication.Entry{ID: syndication.URN("story", s.ID), URL: storage.WebURL(s.URL), Title: cmp.Or(s.Title, "Untitled"), Author: cmp.Or(slices.Concat(s.Publishers, []string{"feedmesh"})...),
 			Summary: coverage, HTML: "<p>" + html.EscapeString(coverage) + "</p>", Published: s.FirstSeen, Updated: s.LastSeen,
 			Tags: slices.Concat(s.Categories, s.Topics)})
 	}

@@ -359,7 +359,7 @@ func tokenOf(r *http.Request) (token string, without *http.Request) {
 	}
 	token = query.Get("token")
 	query.Del("token")
-	without = r.Clone(r.Context())
+	without = r.Clone(access.WithAddressToken(r.Context(), token))
 	without.URL.RawQuery = query.Encode()
 	without.RequestURI = without.URL.RequestURI()
 	return token, without

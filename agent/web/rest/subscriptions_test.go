@@ -30,7 +30,7 @@ func TestSubscriptions_AreOfTheirClient(t *testing.T) {
 	if a := putView(t, w, "view own = from all", as(ann)...); a.StatusCode != 200 {
 		t.Fatalf("got %d %s", a.StatusCode, a.body)
 	}
-	const body = `{"views":["own"],"channel":"webhook","receiver":"https://u:pw@receiver.example/hook?key=hidden"}`
+	const body = `{"views":["own"],"channel":"webhook","receiver":"https://u:pass-word@receiver.example/hook?key=hidden"}`
 	if a := w.request(t, "POST", "/api/subscriptions", body, as(bob)...); a.StatusCode != 409 || !strings.Contains(a.body, "no view own") {
 		t.Errorf("got %d %s, for a view of another client", a.StatusCode, a.body)
 	}
@@ -40,7 +40,7 @@ func TestSubscriptions_AreOfTheirClient(t *testing.T) {
 		t.Fatalf("got %d %+v", a.StatusCode, added)
 	}
 	list := func(token string) string { return w.request(t, "GET", "/api/subscriptions", "", as(token)...).body }
-	if got := list(ann); strings.Contains(got, "hidden") || strings.Contains(got, "pw") || strings.Contains(got, added.Secret) || !strings.Contains(got, "receiver.example/hook") {
+	if got := list(ann); strings.Contains(got, "hidden") || strings.Contains(got, "pass-word") || strings.Contains(got, added.Secret) || !strings.Contains(got, "receiver.example/hook") {
 		t.Errorf("got %s, want it without secrets", got)
 	}
 	if got := list(bob); strings.Contains(got, added.ID) {

@@ -50,10 +50,15 @@ type subscriptionsMain struct {
 	Secret  string // of the webhook that was just added
 }
 
-type subscriptionForm struct{ Views, Channel, Receiver, Schedule string }
+type subscriptionForm struct{ Views, Channel, Receiver, Schedule, Alert string }
 
 // Channels are the names of the channels to choose from.
 func (subscriptionForm) Channels() []string { return []string{"webhook", "mail", "chat", "nats"} }
+
+// Alerts are examples of the conditions of alerts, one of each kind.
+func (subscriptionForm) Alerts() []string {
+	return []string{"story reaches 5 publishers", "more than 20 in 1h", "burst", "silence of 6h"}
+}
 
 func (p *pages) subscriptions(w http.ResponseWriter, r *http.Request) {
 	p.showSubscriptions(w, r, http.StatusOK, subscriptionsMain{Form: subscriptionForm{Views: r.URL.Query().Get("view")}})
@@ -76,10 +81,11 @@ func (p *pages) subscribe(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	form := subscriptionForm{
 		Views: r.PostFormValue("views"), Channel: r.PostFormValue("channel"), Receiver: strings.TrimSpace(r.PostFormValue("receiver")), Schedule: strings.TrimSpace(r.PostFormValue("schedule")),
+		Alert: strings.TrimSpace(r.PostFormValue("alert")),
 	}
 	in := wire.AddSubscriptionRequest{}
 	in.Body.Views = strings.FieldsFunc(form.Views, func(c rune) bool { return c == ',' || c == ' ' })
-	in.Body.Channel, in.Body.Receiver, in.Body.Schedule = form.Channel, form.Receiver, form.Schedule
+	in.Body.Channel, in.Body.Receiver, in.Body.Schedule, in.Body.Alert = form.Channel, form.Receiver, form.Schedule, form.Alert
 	var added wire.AddedSubscription
 	err := error(nil)
 	if len(in.Body.Views) == 0 {

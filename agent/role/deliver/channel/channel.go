@@ -8,6 +8,8 @@ import (
 	"errors"
 	"net/url"
 	"time"
+
+	"feedmesh/agent/syndication"
 )
 
 // A Channel sends messages to receivers of one kind. Its methods may be called concurrently.
@@ -21,15 +23,27 @@ type Channel interface {
 	// Send sends a message once, within the time that ctx allows. The error is a [*ResponseError] if the receiver responded.
 	Send(ctx context.Context, to Receiver, m Message) (Response, error)
 
-	// MaxItems is the number of items that a message shows. A channel of single items, such as a webhook, has 1: others
-	// get in [Message.More] the number of items that a message leaves out.
-	MaxItems() int
+	// Limits returns the limits of messages.
+	Limits() Limits
+}
+
+// Limits are the limits of the messages of a channel.
+type Limits struct {
+	Items int           // number of items that a message shows; 1: each item has a message of its own, as a webhook
+	More  int           // number of further items that entered, which a message may leave out
+	Pause time.Duration // from a message of several items to the next, so that a burst is one message
+}
+
+// Gathered are the limits of messages to people: they show a number of items, and state how many more there are.
+func Gathered(items int) Limits {
+	return Limits{Items: items, More: 500 - items, Pause: 30 * time.Second}
 }
 
 // A Receiver is where a subscription sends its messages.
 type Receiver struct {
 	Address string // in clear text
 	Secret  string // by which messages are signed, in clear text; or empty
+	Topic   string // URL of the feed whose new entries it gets; empty: it gets no feed
 }
 
 // A Message informs a receiver of items that entered a view.
@@ -37,8 +51,17 @@ type Message struct {
 	ID    string    // the same in each attempt, so that the receiver recognises repeats
 	At    time.Time // when its first item entered
 	Title string    // of the subscription
-	Items []Item    // 1 to [Channel.MaxItems]
+	Alert string    // what happened; empty: the message is no alert
+	Items []Item    // 1 to [Limits.Items]; of an alert 0 to 20 or [Limits.Items]
 	More  int       // number of further items that entered, but are not in Items
+}
+
+// Heading returns the title of the message.
+func (m Message) Heading() string {
+	if m.Alert == "" {
+		return m.Title
+	}
+	return m.Title + ": " + m.Alert
 }
 
 // An Item is an item as receivers get it.
@@ -57,6 +80,8 @@ type Item struct {
 	Topics     []string  `json:"topics,omitempty"`
 	Labels     []string  `json:"labels,omitempty"` // that the view sets
 	StoryID    string    `json:"story_id,omitempty"`
+
+	Entry syndication.Entry `json:"-"` // the item in a feed
 }
 
 // A Response is what a receiver responded to a message that it accepted.

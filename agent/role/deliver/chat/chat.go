@@ -37,8 +37,8 @@ type Channel struct {
 // New returns a channel that sends all requests by the transport, which should reject private addresses.
 func New(transport http.RoundTripper) *Channel { return &Channel{transport: transport} }
 
-// MaxItems returns 5.
-func (*Channel) MaxItems() int { return maxItems }
+// Limits implements [channel.Channel].
+func (*Channel) Limits() channel.Limits { return channel.Gathered(maxItems) }
 
 // Check returns an error with the right form if an address has another. The error contains no part of
 // the address but its scheme.

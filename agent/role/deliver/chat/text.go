@@ -47,7 +47,7 @@ func compose(m channel.Message, s style) string {
 	if s.escape == nil {
 		s.escape, s.link = func(text string) string { return text }, func(link string) string { return link }
 	}
-	if len(m.Items) == 1 && m.More == 0 {
+	if len(m.Items) == 1 && m.More == 0 && m.Alert == "" {
 		return single(m.Items[0], s)
 	}
 	return list(m, s)
@@ -65,7 +65,7 @@ func single(item channel.Item, s style) string {
 
 // list returns the text of several items.
 func list(m channel.Message, s style) string {
-	text := s.escape(cut(clean(m.Title), maxTitle))
+	text := s.escape(cut(clean(m.Heading()), maxTitle))
 	more := m.More + len(m.Items)
 	const tail = 30 // bytes of the last line
 	for _, item := range m.Items[:min(len(m.Items), maxItems)] {

@@ -91,8 +91,8 @@ func isLoopback(host string) bool {
 // Redacted implements [channel.Channel]: an address is no secret.
 func (c *Channel) Redacted(address string) string { return address }
 
-// MaxItems implements [channel.Channel].
-func (c *Channel) MaxItems() int { return maxItems }
+// Limits implements [channel.Channel].
+func (c *Channel) Limits() channel.Limits { return channel.Gathered(maxItems) }
 
 // Check implements [channel.Channel].
 func (c *Channel) Check(address string) error {

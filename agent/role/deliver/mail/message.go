@@ -62,7 +62,7 @@ type entry struct {
 
 // compose returns the mail of a message to an address, with texts in two forms and without pictures.
 func (c *Channel) compose(address string, m channel.Message) (*gomail.Msg, error) {
-	p := page{Title: oneLine(m.Title, maxTitle), Stories: storiesOf(m.Items), More: m.More, BaseURL: webURL(c.options.BaseURL)}
+	p := page{Title: oneLine(m.Heading(), maxTitle), Stories: storiesOf(m.Items), More: m.More, BaseURL: webURL(c.options.BaseURL)}
 	if c.options.Unsubscribe != nil {
 		link := c.options.Unsubscribe(address, m)
 		if p.Unsubscribe = webURL(link); p.Unsubscribe != link {
@@ -98,11 +98,13 @@ func (c *Channel) compose(address string, m channel.Message) (*gomail.Msg, error
 	return message, nil
 }
 
-// subjectOf returns the title of the only item, or the number of items. It is no encoded word already: a title that looks like
+// subjectOf returns the title of an alert or of the only item, or the number of items. It is no encoded word already: a title that looks like
 // one would be decoded.
 func subjectOf(m channel.Message) string {
 	subject := fmt.Sprintf("%s: %d items", m.Title, len(m.Items)+m.More)
-	if len(m.Items) == 1 && m.More == 0 {
+	if m.Alert != "" {
+		subject = m.Heading()
+	} else if len(m.Items) == 1 && m.More == 0 {
 		subject = titleOf(m.Items[0])
 	}
 	return strings.ReplaceAll(oneLine(subject, maxSubject), "=?", "= ?")

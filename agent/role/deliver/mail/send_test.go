@@ -185,7 +185,7 @@ func TestSend_UnsubscribeWithoutHTTPSIsNoOneClick(t *testing.T) {
 func TestSend_GroupsAHundredItemsByStory(t *testing.T) {
 	c := withLogin(t, nil)
 	var items []channel.Item
-	for i := range c.MaxItems() {
+	for i := range c.Limits().Items {
 		one := item(fmt.Sprintf("Заголовок %d", i))
 		one.URL, one.Excerpt = fmt.Sprintf("https://example.com/%d", i), strings.Repeat("слово ", 200)
 		if i%2 == 1 && i < 10 {

@@ -17,8 +17,8 @@ type Channel struct{ out subjects.Publisher }
 // New returns a channel that publishes to the mesh.
 func New(out subjects.Publisher) Channel { return Channel{out} }
 
-// MaxItems implements [channel.Channel].
-func (Channel) MaxItems() int { return 1 }
+// Limits implements [channel.Channel].
+func (Channel) Limits() channel.Limits { return channel.Limits{Items: 1} }
 
 // Redacted implements [channel.Channel]: a subject is no secret.
 func (Channel) Redacted(address string) string { return "events." + subjects.ViewItem + address }
@@ -35,9 +35,12 @@ func (Channel) Check(address string) error {
 
 // Send implements [channel.Channel]. The mesh drops repeats within two minutes.
 func (c Channel) Send(ctx context.Context, to channel.Receiver, m channel.Message) (channel.Response, error) {
-	item := m.Items[0]
+	var item channel.Item // none of some alerts
+	if len(m.Items) > 0 {
+		item = m.Items[0]
+	}
 	event := subjects.Event{
-		Kind: subjects.ViewItem + to.Address, At: m.At, Name: item.View, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, StoryID: item.StoryID,
+		Kind: subjects.ViewItem + to.Address, At: m.At, Name: item.View, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, StoryID: item.StoryID, Text: m.Alert,
 	}
 	return channel.Response{}, c.out.Publish(ctx, event.Message())
 }

@@ -11,9 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -47,57 +45,54 @@ func keyOf(secret string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// maxResponse is the part of a response that is read, in bytes, so that its connection can be used again.
-const maxResponse = 4 << 10
-
 // A Channel sends webhooks.
 type Channel struct {
-	client    http.Client
+	client    *http.Client
 	userAgent string
 	now       func() time.Time
 }
 
 // New returns a channel that connects through the transport, which refuses private addresses.
 func New(transport http.RoundTripper, userAgent string, now func() time.Time) *Channel {
-	// A redirect is an error: the owner of the receiver would not learn that it moved.
-	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Channel{http.Client{Transport: transport, CheckRedirect: refuse}, userAgent, now}
+	return &Channel{channel.NewClient(transport), userAgent, now}
 }
 
-// MaxItems implements [channel.Channel].
-func (c *Channel) MaxItems() int { return 1 }
+// Limits implements [channel.Channel].
+func (c *Channel) Limits() channel.Limits { return channel.Limits{Items: 1} }
 
 // Check implements [channel.Channel].
 func (c *Channel) Check(address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "" {
+	if !channel.IsURL(address) {
 		return errors.New("the receiver of a webhook is a URL such as https://receiver.example/hook")
 	}
 	return nil
 }
 
-// Redacted implements [channel.Channel]: a query may contain secrets.
-func (c *Channel) Redacted(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "…"
-	}
-	return u.Redacted()
-}
+// Redacted implements [channel.Channel].
+func (c *Channel) Redacted(address string) string { return channel.WithoutQuery(address) }
 
 // An Event is the body of a webhook.
 type Event struct {
-	Type      string       `json:"type"` // "item.entered"
-	Timestamp time.Time    `json:"timestamp"`
-	Data      channel.Item `json:"data"`
+	Type      string    `json:"type"` // "item.entered" or "alert"
+	Timestamp time.Time `json:"timestamp"`
+	Data      any       `json:"data"` // a [channel.Item] or an [Alert]
+}
+
+// An Alert is what a webhook of an alert has.
+type Alert struct {
+	Title string         `json:"title"` // of the subscription
+	Text  string         `json:"text"`  // what happened
+	Items []channel.Item `json:"items"` // that it is about
+	More  int            `json:"more,omitempty"`
 }
 
 // Send implements [channel.Channel]. The receiver's response is its status of HTTP.
 func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Message) (channel.Response, error) {
-	body, err := json.Marshal(Event{"item.entered", m.At, m.Items[0]})
+	event := Event{Type: "alert", Timestamp: m.At, Data: Alert{Title: m.Title, Text: m.Alert, Items: m.Items, More: m.More}}
+	if m.Alert == "" {
+		event.Type, event.Data = "item.entered", m.Items[0]
+	}
+	body, err := json.Marshal(event)
 	if err != nil {
 		return channel.Response{}, err
 	}
@@ -116,19 +111,7 @@ func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messa
 	} {
 		request.Header.Set(name, value)
 	}
-	response, err := c.client.Do(request)
-	if err != nil {
-		return channel.Response{}, channel.WithoutURL(err)
-	}
-	defer response.Body.Close()
-	io.CopyN(io.Discard, response.Body, maxResponse)
-	if response.StatusCode/100 == 2 {
-		return channel.Response{Status: response.StatusCode}, nil
-	}
-	return channel.Response{}, &channel.ResponseError{
-		Status: response.StatusCode, Text: "the receiver responded " + strings.TrimSpace(strconv.Itoa(response.StatusCode)+" "+http.StatusText(response.StatusCode)),
-		RetryAfter: retryAfter(response.Header.Get("Retry-After"), c.now()), IsGone: response.StatusCode == http.StatusGone,
-	}
+	return channel.Post(c.client, request, c.now())
 }
 
 // sign returns the signature of a message: version and HMAC-SHA256 of its ID, timestamp and body.
@@ -141,15 +124,4 @@ func sign(secret, id, timestamp string, body []byte) (string, error) {
 	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
 	mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
-}
-
-// retryAfter returns the duration of a header, in seconds or as a date; 0 without one.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(max(seconds, 0)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }

@@ -1,4 +1,4 @@
-package output
+package syndication
 
 import (
 	"encoding/json"
@@ -37,21 +37,21 @@ var payloads = []string{
 }
 
 // aDocument returns a document with two entries: one with a text in every field, one empty.
-func aDocument(text string) document {
-	d := document{Title: "T" + text, Description: text, Home: "https://feedmesh.example/?q=" + url.QueryEscape(text), Self: "https://feedmesh.example/outputs/search.rss?q=" + url.QueryEscape(text)}
-	d.add(entryOf(storage.Item{
+func aDocument(text string) Document {
+	d := Document{Title: "T" + text, Description: text, Home: "https://feedmesh.example/?q=" + url.QueryEscape(text), Self: "https://feedmesh.example/outputs/search.rss?q=" + url.QueryEscape(text), Hub: "https://feedmesh.example/hub?a&b"}
+	d.Add(EntryOf(storage.Item{
 		ID: "item-1", URL: "https://example.org/?a=1&b=" + url.QueryEscape(text), Title: "Title " + text, Author: "Ann " + text, Excerpt: text,
 		HTML: "<p>Text ]]> &amp; <b>more</b></p>", Published: day, FirstSeen: day, Updated: day.Add(time.Hour), Tags: []string{text, "go"}, Categories: []string{"software"},
 		Enclosures: []storage.Enclosure{{URL: "https://example.org/1.mp3?a&b", Type: "audio/mpeg" + text, Length: 5 << 30}, {URL: "https://example.org/2"}, {URL: "javascript:alert(1)"}, {URL: "https://example.org/page", Type: "video", Player: "Vimeo"}},
 	}, "A feed"))
-	d.add(entryOf(storage.Item{ID: "item-2", URL: text, Published: day.Add(-time.Hour), FirstSeen: day.Add(-time.Hour)}, ""))
+	d.Add(EntryOf(storage.Item{ID: "item-2", URL: text, Published: day.Add(-time.Hour), FirstSeen: day.Add(-time.Hour)}, ""))
 	return d
 }
 
 // write formats a document, and fails if it is not well-formed.
-func write(t *testing.T, ending string, d document) string {
+func write(t *testing.T, ending string, d Document) string {
 	t.Helper()
-	body, err := formats[ending].write(d.clean())
+	body, err := Formats[ending].Write(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func write(t *testing.T, ending string, d document) string {
 }
 
 func TestFormats_ReadByOtherParser(t *testing.T) {
-	for ending := range formats {
+	for ending := range Formats {
 		for _, text := range payloads {
 			d := aDocument(text)
 			body := write(t, ending, d)
@@ -114,11 +114,11 @@ func TestFormats_ReadByOtherParser(t *testing.T) {
 }
 
 func TestFormats_ReadByOwnParser(t *testing.T) {
-	for ending, f := range formats {
+	for ending, f := range Formats {
 		for _, text := range payloads {
 			d := aDocument(text)
-			got, err := feed.Parse([]byte(write(t, ending, d)), f.kind, d.Self)
-			if err != nil || len(got.Entries) != 2 || got.Entries[0].HTML != d.Entries[0].HTML || !got.Entries[0].Published.Equal(day) {
+			got, err := feed.Parse([]byte(write(t, ending, d)), f.Kind, d.Self)
+			if err != nil || len(got.Entries) != 2 || got.Entries[0].HTML != d.Entries[0].HTML || !got.Entries[0].Published.Equal(day) || got.Hints.Hub != d.Hub || got.Hints.Self != d.Self {
 				t.Fatalf("%s with %q: %+v, %v", ending, text, got, err)
 			}
 		}
@@ -163,7 +163,7 @@ func TestFormats_RequiredElements(t *testing.T) {
 
 func TestFormats_EmptyDocument(t *testing.T) {
 	for ending, want := range map[string]string{"rss": "<title>T</title>", "atom": "<updated>1970-01-01T00:00:00Z</updated>", "json": `"items":[]`} {
-		body := write(t, ending, document{Title: "T", Description: "A", Home: "https://x.example/", Self: "https://x.example/outputs/search.rss"})
+		body := write(t, ending, Document{Title: "T", Description: "A", Home: "https://x.example/", Self: "https://x.example/outputs/search.rss"})
 		if !strings.Contains(body, want) {
 			t.Errorf("%s has no %s: %s", ending, want, body)
 		}
@@ -172,10 +172,10 @@ func TestFormats_EmptyDocument(t *testing.T) {
 
 func TestURN_IsStable(t *testing.T) {
 	// Readers identify entries by their URN: a change would show all entries as new.
-	if got := urn("item", "item-1"); got != "urn:uuid:b6af6844-73ac-82ac-afd1-66cae1902313" {
+	if got := URN("item", "item-1"); got != "urn:uuid:b6af6844-73ac-82ac-afd1-66cae1902313" {
 		t.Errorf("an item is called %s now", got)
 	}
-	if urn("item", "x") == urn("story", "x") || fmt.Sprint(len(urn("a", "b"))) != "45" {
+	if URN("item", "x") == URN("story", "x") || fmt.Sprint(len(URN("a", "b"))) != "45" {
 		t.Error("a story is called as an item is")
 	}
 }

@@ -1,4 +1,5 @@
-package output
+// Package syndication writes feeds of items and stories as RSS 2.0, Atom or JSON Feed 1.1. Its main type is [Document].
+package syndication
 
 import (
 	"cmp"
@@ -10,16 +11,17 @@ import (
 	"feedmesh/storage"
 )
 
-// A document is the content of an output, independent of its format.
-type document struct {
+// A Document is the content of an output, independent of its format.
+type Document struct {
 	Title, Description string // plain text
 	Home, Self         string // absolute addresses
+	Hub                string // absolute address of the WebSub hub; or empty
 	Updated            time.Time
-	Entries            []entry
+	Entries            []Entry
 }
 
-// An entry is an item or a story.
-type entry struct {
+// An Entry is an item or a story.
+type Entry struct {
 	ID                 string // urn:uuid:..., independent of the host name in the request
 	URL                string // absolute http(s), or empty
 	Title, Author      string // plain text
@@ -30,17 +32,17 @@ type entry struct {
 	Enclosures         []storage.Enclosure
 }
 
-// add appends an entry. The document's update time is that of its newest entry.
-func (d *document) add(e entry) {
+// Add appends an entry. The document's update time is that of its newest entry.
+func (d *Document) Add(e Entry) {
 	d.Entries = append(d.Entries, e)
 	if e.Updated.After(d.Updated) {
 		d.Updated = e.Updated
 	}
 }
 
-// entryOf converts an item of a feed with the given title.
-func entryOf(i storage.Item, feed string) entry {
-	e := entry{ID: urn("item", i.ID), URL: storage.WebURL(i.URL), Title: cmp.Or(i.Title, i.Excerpt, i.URL, "Untitled"), Author: cmp.Or(i.Author, feed), Summary: i.Excerpt, HTML: i.HTML,
+// EntryOf converts an item of a feed with the given title.
+func EntryOf(i storage.Item, feed string) Entry {
+	e := Entry{ID: URN("item", i.ID), URL: storage.WebURL(i.URL), Title: cmp.Or(i.Title, i.Excerpt, i.URL, "Untitled"), Author: cmp.Or(i.Author, feed), Summary: i.Excerpt, HTML: i.HTML,
 		Published: i.Published, Updated: i.Published, Tags: append(append([]string{}, i.Categories...), i.Tags...)}
 	for _, at := range []time.Time{i.Updated, i.FirstSeen} {
 		if at.After(e.Updated) {
@@ -55,10 +57,10 @@ func entryOf(i storage.Item, feed string) entry {
 	return e
 }
 
-// urn returns a URN derived from an ID; all formats accept it as an identifier.
+// URN returns a URN derived from an ID; all formats accept it as an identifier.
 //
 // Source: RFC 9562, section 5.8: a UUID of custom format.
-func urn(kind, id string) string {
+func URN(kind, id string) string {
 	b := sha256.Sum256([]byte("feedmesh " + kind + " " + id))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
@@ -66,9 +68,9 @@ func urn(kind, id string) string {
 
 // clean returns the document without characters that XML forbids: the XML encoder passes them through in some
 // places.
-func (d document) clean() document {
-	d.Title, d.Description, d.Home, d.Self = xmlText(d.Title), xmlText(d.Description), xmlText(d.Home), xmlText(d.Self)
-	entries := make([]entry, len(d.Entries))
+func (d Document) clean() Document {
+	d.Title, d.Description, d.Home, d.Self, d.Hub = xmlText(d.Title), xmlText(d.Description), xmlText(d.Home), xmlText(d.Self), xmlText(d.Hub)
+	entries := make([]Entry, len(d.Entries))
 	for i, e := range d.Entries {
 		for _, text := range []*string{&e.URL, &e.Title, &e.Author, &e.Summary, &e.HTML} {
 			*text = xmlText(*text)

@@ -1,4 +1,4 @@
-package output
+package syndication
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"html"
 	"math"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -15,17 +16,27 @@ import (
 	"feedmesh/storage"
 )
 
-// A format writes documents, which have been cleaned.
-type format struct {
-	kind  string // media type
-	write func(document) ([]byte, error)
+// A Format is a format of documents.
+type Format struct {
+	Kind  string // media type
+	write func(Document) ([]byte, error)
 }
 
-// endings lists the extensions of formats in errors.
-const endings = ".rss, .atom or .json"
+// Write writes a document in the format.
+func (f Format) Write(d Document) ([]byte, error) { return f.write(d.clean()) }
 
-// formats are the output formats by the extension of the path.
-var formats = map[string]format{
+// Endings lists the extensions of [Formats] for errors.
+const Endings = ".rss, .atom or .json"
+
+// FormatOf returns the format of a file name or path by its extension, and the name without it.
+func FormatOf(file string) (f Format, name string, is bool) {
+	ending := path.Ext(file)
+	f, is = Formats[strings.TrimPrefix(ending, ".")]
+	return f, strings.TrimSuffix(file, ending), is
+}
+
+// Formats are the formats by extension.
+var Formats = map[string]Format{
 	"rss":  {"application/rss+xml", writeRSS},
 	"atom": {"application/atom+xml", writeAtom},
 	"json": {"application/feed+json", writeJSON},
@@ -46,14 +57,14 @@ type rssDocument struct {
 
 type rssChannel struct {
 	*feeds.RssFeed
-	Self  selfLink  `xml:"atom:link"`
+	Links []rssLink `xml:"atom:link"`
 	Items []rssItem `xml:"item"`
 }
 
-type selfLink struct {
+type rssLink struct {
 	Href string `xml:"href,attr"`
 	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"`
+	Type string `xml:"type,attr,omitempty"`
 }
 
 type rssItem struct {
@@ -66,11 +77,14 @@ type rssItem struct {
 // writeRSS writes RSS 2.0.
 //
 // Source: RSS Advisory Board, RSS 2.0 Specification and Best Practices Profile.
-func writeRSS(d document) ([]byte, error) {
+func writeRSS(d Document) ([]byte, error) {
 	date := func(t time.Time) string { return t.UTC().Format(time.RFC1123Z) }
 	c := rssChannel{
 		RssFeed: &feeds.RssFeed{Title: escapeAngles(d.Title), Link: d.Home, Description: d.Description, LastBuildDate: date(d.Updated), Generator: "feedmesh"},
-		Self:    selfLink{d.Self, "self", "application/rss+xml"},
+		Links:   []rssLink{{d.Self, "self", "application/rss+xml"}},
+	}
+	if d.Hub != "" {
+		c.Links = append(c.Links, rssLink{Href: d.Hub, Rel: "hub"})
 	}
 	for _, e := range d.Entries {
 		item := rssItem{Link: e.URL, Creator: e.Author, Categories: e.Tags, RssItem: &feeds.RssItem{
@@ -114,12 +128,15 @@ type atomCategory struct {
 // writeAtom writes Atom.
 //
 // Source: RFC 4287.
-func writeAtom(d document) ([]byte, error) {
+func writeAtom(d Document) ([]byte, error) {
 	date := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	doc := atomDocument{
-		AtomFeed: &feeds.AtomFeed{Xmlns: "http://www.w3.org/2005/Atom", Title: d.Title, Subtitle: d.Description, Id: urn("output", d.Self),
+		AtomFeed: &feeds.AtomFeed{Xmlns: "http://www.w3.org/2005/Atom", Title: d.Title, Subtitle: d.Description, Id: URN("output", d.Self),
 			Updated: date(d.Updated), Author: &feeds.AtomAuthor{AtomPerson: feeds.AtomPerson{Name: "feedmesh"}}},
 		Links: []feeds.AtomLink{{Href: d.Self, Rel: "self", Type: "application/atom+xml"}, {Href: d.Home, Rel: "alternate", Type: "text/html"}},
+	}
+	if d.Hub != "" {
+		doc.Links = append(doc.Links, feeds.AtomLink{Href: d.Hub, Rel: "hub"})
 	}
 	for _, e := range d.Entries {
 		entry := atomEntry{AtomEntry: &feeds.AtomEntry{Title: e.Title, Id: e.ID, Updated: date(e.Updated), Published: date(e.Published),
@@ -158,10 +175,13 @@ type jsonDocument struct {
 // writeJSON writes JSON Feed 1.1.
 //
 // Source: jsonfeed.org/version/1.1.
-func writeJSON(d document) ([]byte, error) {
+func writeJSON(d Document) ([]byte, error) {
 	doc := jsonDocument{
 		JSONFeed: &feeds.JSONFeed{Version: "https://jsonfeed.org/version/1.1", Title: d.Title, Description: d.Description, HomePageUrl: d.Home, FeedUrl: d.Self},
 		Items:    []*feeds.JSONItem{},
+	}
+	if d.Hub != "" {
+		doc.Hubs = []*feeds.JSONHub{{Type: "WebSub", Url: d.Hub}}
 	}
 	for _, e := range d.Entries {
 		item := &feeds.JSONItem{Id: e.ID, Url: e.URL, Title: e.Title, ContentHTML: e.HTML, Summary: e.Summary, PublishedDate: &e.Published,
