@@ -108,8 +108,10 @@ func TestVerify(t *testing.T) {
 		t.Errorf("got %v", query)
 	}
 	for name, respond := range map[string]func(http.ResponseWriter, *http.Request){
-		"404":               respond(404, same),
-		"redirect":          func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound) },
+		"404": respond(404, same),
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+		},
 		"no challenge":      respond(200, func(string) string { return "" }),
 		"more":              respond(200, func(challenge string) string { return challenge + "\n" }),
 		"other challenge":   respond(200, strings.ToLower),
