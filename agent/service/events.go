@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,6 +88,13 @@ func (e *Events) forwardEvents(ctx context.Context) {
 			if m := event.Marks; m != nil {
 				e.streams.publishTo(m.Client, wire.StreamEvent{Marks: &wire.MarksEvent{IDs: m.Items, Read: m.Read, Starred: m.Starred}})
 				return
+			}
+			switch {
+			case event.Kind == subjects.ViewsGrew:
+				e.streams.publish(wire.StreamEvent{ViewsGrew: true})
+				return
+			case strings.HasPrefix(event.Kind, subjects.ViewItem):
+				return // a subscription's, to its receiver alone: a view may be private
 			}
 			e.streams.publish(wire.StreamEvent{Event: &wire.MeshEvent{Kind: event.Kind, At: event.At, Text: describeEvent(event), ItemID: event.ItemID, StoryID: event.StoryID}})
 		})

@@ -144,7 +144,8 @@ func New(d Deps) *Service {
 	pages := front.New(front.Options{Store: d.Store, Index: d.Index, Across: stories.across, Now: d.Now, Log: d.Log})
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	search := &Search{c, lists, make(chan struct{}, maxStoreSearches)}
-	views := &Views{c, search}
+	events := &Events{c, status, newStreams()}
+	views := &Views{c, search, events}
 	subscriptions := &Subscriptions{c, views}
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
@@ -159,7 +160,7 @@ func New(d Deps) *Service {
 		}),
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
-		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: &Events{c, status, newStreams()},
+		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: events,
 	}
 }
 

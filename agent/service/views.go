@@ -29,6 +29,7 @@ import (
 type Views struct {
 	*core
 	search *Search
+	events *Events
 }
 
 // A readView is a stored view with its definition. Of an unreadable definition it has only the name, and the error.

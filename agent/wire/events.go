@@ -14,6 +14,9 @@ type StreamEvent struct {
 
 	// Subscribed is set once events of the mesh are sent, and again after a gap.
 	Subscribed bool
+
+	// ViewsGrew is set when items entered views, see [WatchView].
+	ViewsGrew bool
 }
 
 // A MeshEvent is a change in the mesh, or a notification by a rule or a story.

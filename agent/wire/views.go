@@ -64,6 +64,24 @@ type ViewItems struct {
 	Next  string      `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
 }
 
+// A WatchViewRequest opens a stream of the items that enter a view.
+type WatchViewRequest struct {
+	ViewName
+	After int64 `header:"Last-Event-ID" minimum:"0" doc:"ID of the last event that was received: the stream continues after it. By default it begins now."`
+}
+
+// A ViewEvent is the entry of an item in a view.
+type ViewEvent struct {
+	Serial int64 // in order of entry
+	Item   FoundItem
+}
+
+// WatchView streams the items that enter a view as server-sent events of the name "item", whose ID is the serial of the entry.
+var WatchView = Operation[WatchViewRequest, Document]{ID: "watch-view", Method: "GET", Path: "/api/views/{name}/events", Tag: "views", Scope: access.Search,
+	Summary:     "Stream the items that enter a view",
+	Description: "An endless stream. A client that reads too slowly is disconnected; with the header Last-Event-ID, which browsers send, it misses nothing. At most 256 streams are open, 8 of one client.",
+	Errors:      []int{404, 422, 429, 503}, Type: "text/event-stream"}
+
 // The operations on views.
 var (
 	ListViews = Operation[None, Views]{ID: "list-views", Method: "GET", Path: "/api/views", Tag: "views", Scope: access.Search,

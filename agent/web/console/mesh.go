@@ -192,14 +192,14 @@ func (c meshPages) meshEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	language := locale.From(r)
-	sse.Send(w, r, events, func(event wire.StreamEvent) (string, any) {
+	sse.Send(w, r, events, func(event wire.StreamEvent) sse.Event {
 		switch {
 		case event.Status != nil:
-			return "state", liveOf(*event.Status, c.Now()).in(language)
+			return sse.Event{Name: "state", Data: liveOf(*event.Status, c.Now()).in(language)}
 		case event.Event == nil || event.Event.Text == "":
-			return "", nil
+			return sse.Event{}
 		}
-		return "happened", map[string]string{"text": locale.Sentence(locale.Composed(event.Event.Text)).In(language), "at": event.Event.At.UTC().Format("15:04:05 UTC")}
+		return sse.Event{Name: "happened", Data: map[string]string{"text": locale.Sentence(locale.Composed(event.Event.Text)).In(language), "at": event.Event.At.UTC().Format("15:04:05 UTC")}}
 	})
 }
 

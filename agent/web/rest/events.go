@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -10,6 +12,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/web/problem"
 	"feedmesh/agent/web/sse"
 	"feedmesh/agent/wire"
 )
@@ -41,15 +44,52 @@ func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
 		tooManyRequests(err.Error(), time.Minute).ServeHTTP(w, r)
 		return
 	}
-	sse.Send(w, r, events, func(e wire.StreamEvent) (string, any) {
+	sse.Send(w, r, events, func(e wire.StreamEvent) sse.Event {
 		switch {
 		case e.Status != nil:
-			return "state", e.Status
+			return sse.Event{Name: "state", Data: e.Status}
 		case e.Marks != nil:
-			return "marked", e.Marks
+			return sse.Event{Name: "marked", Data: e.Marks}
 		case e.Subscribed:
-			return "subscribed", struct{}{}
+			return sse.Event{Name: "subscribed", Data: struct{}{}}
+		case e.ViewsGrew:
+			return sse.Event{}
 		}
-		return "happened", e.Event
+		return sse.Event{Name: "happened", Data: e.Event}
+	})
+}
+
+// viewEventsRoute returns the route of the streams of views.
+func viewEventsRoute() route {
+	o := wire.WatchView
+	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
+		d := describe(o)
+		d.Responses = map[string]*huma.Response{"200": {
+			Description: "Server-sent events: \"item\" with an item as searches find it, and an ID, in order of entry. Lines that begin with a colon are heartbeats.",
+			Content:     map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}}
+		huma.Register(api, d, func(_ context.Context, in *wire.WatchViewRequest) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				r, w := humago.Unwrap(ctx)
+				sendEntered(s, *in, w, r)
+			}}, nil
+		})
+	}}
+}
+
+// sendEntered streams the items that enter a view to a client.
+func sendEntered(s *Server, in wire.WatchViewRequest, w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel() // closes the stream
+	entered, err := s.Views.Watch(ctx, in.Name, in.After, access.Address(r))
+	if errors.Is(err, service.ErrTooManyStreams) {
+		tooManyRequests(err.Error(), time.Minute).ServeHTTP(w, r)
+		return
+	} else if err != nil {
+		problem.Write(w, problem.Of(err, s.Log)) // an error means that the client disconnected
+		return
+	}
+	sse.Send(w, r, entered, func(e wire.ViewEvent) sse.Event {
+		return sse.Event{ID: strconv.FormatInt(e.Serial, 10), Name: "item", Data: e.Item}
 	})
 }

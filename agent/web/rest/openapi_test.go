@@ -393,6 +393,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"save-view", "go", "", `{`, 400},
 		{"get-view", "none", "", "", 404},
 		{"list-view-items", "none", "", "", 404},
+		{"watch-view", "none", "", "", 404},
 		{"list-view-items", "go", "?limit=0", "", 422},
 		{"list-view-items", "go", "?cursor=x", "", 400},
 		{"add-token", "", "", `{"name":"phone","scopes":["read","search"]}`, 201},
@@ -678,7 +679,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
 		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup",
-			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view",
+			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view", "watch-view",
 			"list-subscriptions", "get-subscription", "add-subscription", "remove-subscription", "change-subscription", "repeat-delivery", "list-attempts":
 			continue // need no mesh
 		case "list-feeds":

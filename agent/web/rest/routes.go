@@ -133,6 +133,7 @@ func (s *Server) routes() []route {
 		handle(wire.SaveView, s.Views.Save),
 		handle(wire.RemoveView, s.Views.Remove),
 		handle(wire.PreviewView, s.Views.Preview),
+		viewEventsRoute(),
 
 		handle(wire.ListSpam, s.Spam.List),
 		handle(wire.ReportSpam, s.Spam.Report),

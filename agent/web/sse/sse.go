@@ -16,9 +16,15 @@ const (
 	retry             = 3 * time.Second  // delay before a browser reconnects
 )
 
-// Send answers a request with events until the channel is closed or the client disconnects. as returns the
-// name and the JSON data of an event; nil data skips it.
-func Send[E any](w http.ResponseWriter, r *http.Request, events <-chan E, as func(E) (name string, data any)) {
+// An Event is an event of a stream.
+type Event struct {
+	ID   string // by which a stream is continued; or empty
+	Name string
+	Data any // sent as JSON; nil: the event is skipped
+}
+
+// Send answers a request with events until the channel is closed or the client disconnects.
+func Send[E any](w http.ResponseWriter, r *http.Request, events <-chan E, as func(E) Event) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := http.NewResponseController(w)
@@ -53,10 +59,14 @@ func Send[E any](w http.ResponseWriter, r *http.Request, events <-chan E, as fun
 }
 
 // format returns an event in the server-sent format. JSON contains no line breaks.
-func format(name string, data any) string {
-	text, err := json.Marshal(data)
-	if data == nil || err != nil {
+func format(e Event) string {
+	text, err := json.Marshal(e.Data)
+	if e.Data == nil || err != nil {
 		return ""
 	}
-	return fmt.Sprintf("event: %s\ndata: %s\n\n", name, text)
+	id := ""
+	if e.ID != "" {
+		id = "id: " + e.ID + "\n"
+	}
+	return fmt.Sprintf("%sevent: %s\ndata: %s\n\n", id, e.Name, text)
 }
