@@ -52,7 +52,7 @@ type Config struct {
 	FullText         []string       `name:"fulltext" placeholder:"TAG" help:"Tags of feeds whose item text is fetched from the linked pages, as robots.txt allows; all: every feed. Single feeds have a setting for it. For agents with role parse."`
 	Contact          string         `placeholder:"URL" help:"Page or e-mail address for site owners; part of the User-Agent."`
 
-	WebSubURL Address `name:"websub-url" placeholder:"URL" help:"Public base URL under which WebSub hubs reach /websub/ of the REST API, such as https://feeds.example.org. Enables push for feeds with a hub, which are then polled less often. Must be the same for all agents with role schedule or api. By default push is off."`
+	PublicURL Address `name:"public-url" placeholder:"URL" help:"Public base URL of the console and the REST API, such as https://feeds.example.org. Mails link to it, also to unsubscribe. WebSub hubs reach /websub/ below it: it enables push for feeds with a hub, which are then polled less often. Must be the same for all agents with role schedule, deliver or api. By default push is off, and mails have no such links."`
 
 	RequestsPerSecond float64 `default:"0" placeholder:"N" help:"Request budget of the whole mesh, in feed requests per second, used by policy price. 0: no limit beside the feeds' intervals; price then uses as many requests as policy tiers would."`
 

@@ -58,8 +58,8 @@ func (c Config) Validate() error {
 	if c.Cluster.Window < time.Hour {
 		addError("cluster.window: %v is less than 1h", c.Cluster.Window)
 	}
-	if c.WebSubURL != "" && !isBaseURL(c.WebSubURL) {
-		addError("websub-url: %q is not a base URL; write https://HOST", c.WebSubURL.String())
+	if c.PublicURL != "" && !isBaseURL(c.PublicURL) {
+		addError("public-url: %q is not a base URL; write https://HOST", c.PublicURL.String())
 	}
 	errs = slices.Concat(errs, c.validateBackup(), c.Mail.validate())
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {

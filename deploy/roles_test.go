@@ -179,7 +179,7 @@ func (c *cluster) env(t *testing.T, user string, store storage.Store, index stor
 	settings := config.Default()
 	settings.AllowNet, settings.Schedule.HostSpacing = loopback, 0
 	labels := &classify.Classifier{Rules: classify.ShippedRules(), Spam: spam.Default()}
-	settings.WebSubURL, settings.FullText = "http://127.0.0.1", []string{"full"}
+	settings.PublicURL, settings.FullText = "http://127.0.0.1", []string{"full"}
 	client := fetch.New(fetch.Options{UserAgent: "test", Timeout: 10 * time.Second, MaxBody: 1 << 20, MaxCompressed: 1 << 20, Parallel: 8, Allow: []netip.Prefix{loopback[0].Prefix}})
 	t.Cleanup(client.Close)
 	return &role.Env{Env: &work.Env{

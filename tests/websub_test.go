@@ -147,7 +147,7 @@ func TestWebSub_FeedIsPushed(t *testing.T) {
 
 	c := settings(t.TempDir())
 	c.Listen, c.Token = freeAddr(t), "s3cret" // hubs do not have the token
-	c.WebSubURL = config.Address("http://" + c.Listen + "/")
+	c.PublicURL = config.Address("http://" + c.Listen + "/")
 	clock := new(skewed)
 	n := start(t, c, clock.now)
 	n.add(p.topic(pushed), p.topic(plain))

@@ -70,7 +70,7 @@ func TestHub_PushesToSubscribers(t *testing.T) {
 	}
 	c := settings(filepath.Join(t.TempDir(), "data"))
 	c.Listen = fmt.Sprintf("127.0.0.1:%d", port)
-	c.WebSubURL = config.Address("http://" + c.Listen)
+	c.PublicURL = config.Address("http://" + c.Listen)
 	other := start(t, c)
 	if _, err := client.Call(ctx, other.Client, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: []string{topic + "atom"}}}); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func TestMetrics_AreValid(t *testing.T) {
 	registry := &recorder{Registry: prometheus.NewRegistry()}
 	serve := func(context.Context, http.Handler) error { return nil }
 	env := &Env{Env: r.Env(r.Mesh), Options: api.Options{Serve: serve, MetricsPage: http.NotFoundHandler()}}
-	env.Store, env.Index, env.Metrics, env.Config.WebSubURL = enginetest.Store(t), enginetest.Index(t), registry, "http://hub.example"
+	env.Store, env.Index, env.Metrics, env.Config.PublicURL = enginetest.Store(t), enginetest.Index(t), registry, "http://hub.example"
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for _, role := range All { // each registers its metrics and ends

@@ -3,6 +3,8 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
@@ -139,6 +141,8 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 		} else if err := webhook.CheckSecret(secret); err != nil {
 			problems = append(problems, fieldf("body.secret", "%v", err))
 		}
+	} else if in.Body.Channel == deliver.Mail && secret == "" {
+		secret = rand.Text() // key of the link to unsubscribe
 	} else if secret != "" {
 		problems = append(problems, fieldf("body.secret", "only webhooks are signed"))
 	}
@@ -176,7 +180,30 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 		return wire.AddedSubscription{}, err
 	}
 	state, err := s.Get(ctx, wire.ByID{ID: added.ID})
+	if in.Body.Channel != deliver.Webhook {
+		secret = "" // a key that its owner does not need
+	}
 	return wire.AddedSubscription{SubscriptionState: state, Secret: secret}, err
+}
+
+// Unsubscribed returns the title of a subscription to mails whose link has the key, and removes it if remove is set. Whoever has a
+// mail may do so, without a login. The error is [storage.ErrNotFound] also for a wrong key.
+func (s *Subscriptions) Unsubscribed(ctx context.Context, id, key string, remove bool) (title string, err error) {
+	stored, err := storage.Subscriptions(s.Store).Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	_, secret, err := s.Secrets.OpenReceiver(stored)
+	if err != nil {
+		return "", err
+	}
+	if stored.Channel != deliver.Mail || secret == "" || subtle.ConstantTimeCompare([]byte(secret), []byte(key)) == 0 {
+		return "", storage.ErrNotFound
+	}
+	if remove {
+		err = storage.Subscriptions(s.Store).Remove(ctx, id)
+	}
+	return stored.Title, err
 }
 
 // Remove removes a subscription.

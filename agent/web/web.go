@@ -3,7 +3,9 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/account"
 	"feedmesh/agent/web/console"
@@ -48,10 +50,11 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 		"/for-you/": suggested,
 		views.Path:  viewPages,
 
-		views.Path + "/": viewPages,
-		output.Path:      output.Handler(s),
-		"/reader/":       reader,
-		"/accounts/":     reader,
+		deliver.UnsubscribePath: viewPages,
+		views.Path + "/":        viewPages,
+		output.Path:             output.Handler(s),
+		"/reader/":              reader,
+		"/accounts/":            reader,
 
 		widget.ScriptPath: widgets,
 		"/fever":          old,
@@ -65,5 +68,5 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 
 // Public returns the paths of pages that need no token and no login: the login itself, and files without data.
 func Public() []string {
-	return append(append(console.Assets(), widget.ScriptPath, mcp.MetadataPath, mcp.MetadataPath+mcp.Path), account.Public()...)
+	return append(append(console.Assets(), widget.ScriptPath, mcp.MetadataPath, mcp.MetadataPath+mcp.Path), slices.Concat(account.Public(), views.Public())...)
 }

@@ -37,7 +37,7 @@ type Options struct {
 
 // Run serves the REST API and the console until ctx ends.
 func Run(ctx context.Context, env *work.Env, o Options) error {
-	channels, err := deliver.Channels(env.Config.Mail, env.Receivers, env.Mesh, env.Clock.Now)
+	channels, err := deliver.Channels(env.Config.Mail, string(env.Config.PublicURL), env.Receivers, env.Mesh, env.Clock.Now)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const pushWait = 10 * time.Second
 
 // withHubs adds the callback route of hubs, which needs no token, if hubs are enabled.
 func withHubs(env *work.Env, next http.Handler) http.Handler {
-	if env.Config.WebSubURL == "" {
+	if env.Config.PublicURL == "" {
 		return next
 	}
 	mux := http.NewServeMux()

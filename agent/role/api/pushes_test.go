@@ -80,7 +80,7 @@ func TestWithHubs_NoTokenForCallbacksOnly(t *testing.T) {
 		{"https://feeds.example", "/api/feeds", http.StatusUnauthorized},
 		{"https://feeds.example", "/", http.StatusUnauthorized},
 	} {
-		env.Config.WebSubURL = config.Address(c.setting)
+		env.Config.PublicURL = config.Address(c.setting)
 		w := httptest.NewRecorder()
 		withHubs(env, guarded).ServeHTTP(w, httptest.NewRequest(http.MethodGet, c.path, nil))
 		if w.Code != c.want && !(c.want == http.StatusMovedPermanently && w.Code == http.StatusTemporaryRedirect) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,12 +40,13 @@ const (
 
 // Run sends until ctx ends. An attempt in progress is cancelled then, and retried by another worker.
 func Run(ctx context.Context, env *work.Env) error {
-	channels, err := Channels(env.Config.Mail, env.Receivers, env.Mesh, env.Clock.Now)
+	base := strings.TrimRight(string(env.Config.PublicURL), "/")
+	channels, err := Channels(env.Config.Mail, base, env.Receivers, env.Mesh, env.Clock.Now)
 	if err != nil {
 		return err
 	}
 	d := &deliverer{
-		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, claimant: nuid.Next(),
+		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, base: base, claimant: nuid.Next(),
 		views:    &viewCache{store: env.Store},
 		attempts: metric.Counters(env.Metrics, "feedmesh_deliveries_total", "Attempts to send items of views to receivers.", "channel", "result"),
 		lag:      metric.Seconds(env.Metrics, "feedmesh_delivery_lag_seconds", "Time from an item's entry in a view to its receipt, at the first attempt."),
@@ -91,6 +93,7 @@ type deliverer struct {
 	log      *slog.Logger
 	out      subjects.Publisher
 	channels map[string]channel.Channel // by name
+	base     string                     // public URL of the console, or empty
 	claimant string
 	views    *viewCache
 	running  atomic.Int64 // number of claimed subscriptions

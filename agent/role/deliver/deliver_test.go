@@ -441,3 +441,30 @@ func TestDeliver_ManyReceivers(t *testing.T) {
 		r.awaitItems(t, want...)
 	}
 }
+
+// An item that leaves the view, such as spam that is found later, is not retried.
+func TestDeliver_RetryEndsWithMembership(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 60)
+	r := newReceiver(t, respondWith(503))
+	f.subscribe("a", Webhook, r.URL, 1)
+	defer f.run()()
+	spam, kept := f.enter(1, "spam")[0], f.enter(1, "kept")[0]
+	f.state("a", "failing, with both items tried", func(d storage.DeliveryState) bool { return d.Failures >= 2 && d.Cursor == 2 })
+	members, err := f.store.MembersOfItems(t.Context(), spam)
+	if err != nil || len(members) != 1 {
+		t.Fatalf("got %+v, %v", members, err)
+	}
+	members[0].Absent = true
+	if err := f.store.ChangeMembers(t.Context(), storage.Fence{}, members, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.now(nil)
+	r.awaitItems(t, kept)
+	f.state("a", "without a retry", func(storage.DeliveryState) bool {
+		return slices.ContainsFunc(f.attempts("a"), func(a storage.Attempt) bool {
+			return a.ItemID == spam && a.Next.IsZero() && strings.Contains(a.Error, "left the view")
+		})
+	})
+	r.awaitItems(t, kept)
+}

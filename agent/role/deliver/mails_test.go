@@ -30,6 +30,7 @@ func TestDeliver_GathersMails(t *testing.T) {
 	hour := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
 	f.base = hour.Add(-5 * time.Minute)
 	f.env.Config.Mail = config.Mail{Server: server.Plain, From: "feeds@example.org", TLS: "none"}
+	f.env.Config.PublicURL = "https://feeds.example.net/"
 	f.subscribe("once", Mail, "once@example.org", 1)
 	f.subscribe("hourly", Mail, "hourly@example.org", 1)
 	err = storage.Subscriptions(f.store).Change(t.Context(), "hourly", func(s *storage.Subscription) (*storage.Subscription, error) {
@@ -62,6 +63,10 @@ func TestDeliver_GathersMails(t *testing.T) {
 	got := map[string]int{}
 	for _, mail := range mails {
 		got[mail.To[0]]++
+		id, _, _ := strings.Cut(mail.To[0], "@")
+		if !strings.Contains(mail.Raw, "List-Unsubscribe-Post: List-Unsubscribe=One-Click") || !strings.Contains(mail.Text, "https://feeds.example.net/unsubscribe?id="+id+"&key=") {
+			t.Errorf("the mail has no link to unsubscribe: %s", mail.Raw)
+		}
 		if !strings.Contains(mail.Subject, "130 items") || !strings.Contains(mail.Text, "30 more") {
 			t.Errorf("got %q without the number of items: %s", mail.Subject, mail.Text[max(0, len(mail.Text)-300):])
 		}

@@ -76,6 +76,9 @@ func (r *run) open() (err error) {
 	}
 	r.to.Topic = r.Topic
 	r.to.Address, r.to.Secret, err = r.secrets.OpenReceiver(r.Subscription)
+	if r.Channel == Mail {
+		r.to.Unsubscribe = unsubscribeURL(r.base, r.ID, r.to.Secret)
+	}
 	return err
 }
 
@@ -150,11 +153,20 @@ func (r *run) singles(ctx context.Context, limit int) ([]single, error) {
 	if err != nil {
 		return nil, err
 	}
+	isMember, err := r.members(ctx, due)
+	if err != nil {
+		return nil, err
+	}
 	var batch []single
 	for _, a := range due {
-		batch = append(batch, single{storage.Member{View: a.View, ItemID: a.ItemID, Serial: a.Serial, Entered: a.Entered}, a.Number, a.At})
+		one := single{storage.Member{View: a.View, ItemID: a.ItemID, Serial: a.Serial, Entered: a.Entered}, a.Number, a.At}
+		if isMember[a.ItemID] {
+			batch = append(batch, one)
+		} else {
+			r.attempts = append(r.attempts, r.attempt(one, r.clock.Now(), "the item left the view before it was received"))
+		}
 	}
-	if len(batch) == limit {
+	if len(due) == limit && len(batch) > 0 {
 		return batch, nil
 	}
 	pending, err := r.pending(ctx, limit-len(batch))
@@ -162,6 +174,25 @@ func (r *run) singles(ctx context.Context, limit int) ([]single, error) {
 		batch = append(batch, single{Member: m})
 	}
 	return batch, err
+}
+
+// members returns which items of attempts are in a view of the subscription, by ID: spam that is found later is not sent.
+func (r *run) members(ctx context.Context, attempts []storage.Attempt) (map[string]bool, error) {
+	if len(attempts) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(attempts))
+	for i, a := range attempts {
+		ids[i] = a.ItemID
+	}
+	members, err := r.store.MembersOfItems(ctx, ids...)
+	is := map[string]bool{}
+	for _, m := range members {
+		if !m.Absent && slices.Contains(r.Views, m.View) {
+			is[m.ItemID] = true
+		}
+	}
+	return is, err
 }
 
 // pending returns at most limit members to send that the cursor has not passed, each item once.

@@ -19,7 +19,7 @@ const (
 // hubOptions returns the options of the active schedule's subscriber.
 func hubOptions(env *work.Env) websub.Options {
 	return websub.Options{
-		Subscriptions: env.Mesh.Subscriptions(), Poster: env.Post, Base: strings.TrimRight(string(env.Config.WebSubURL), "/"),
+		Subscriptions: env.Mesh.Subscriptions(), Poster: env.Post, Base: strings.TrimRight(string(env.Config.PublicURL), "/"),
 		Now: env.Clock.Now, Metrics: websub.NewMetrics(env.Metrics), Log: env.Log,
 	}
 }

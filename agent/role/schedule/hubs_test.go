@@ -15,7 +15,7 @@ import (
 func (r *testbed) subscriber(store storage.Store) (*hubs, *websub.Subscriber) {
 	r.T.Helper()
 	env := r.Env(r.Mesh)
-	env.Config.WebSubURL = "https://feeds.example"
+	env.Config.PublicURL = "https://feeds.example"
 	s := &hubs{r.scheduler(store), hubOptions(env)}
 	subscriber, err := websub.Open(r.T.Context(), s.options)
 	if err != nil {

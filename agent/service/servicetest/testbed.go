@@ -55,7 +55,7 @@ func New(t testing.TB, now func() time.Time, change ...func(*service.Deps)) *Tes
 		Log:           slog.New(slog.DiscardHandler),
 	}
 	var err error
-	if d.Channels, err = deliver.Channels(config.Mail{}, http.DefaultTransport, b.Mesh, now); err != nil {
+	if d.Channels, err = deliver.Channels(config.Mail{}, "", http.DefaultTransport, b.Mesh, now); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range change {

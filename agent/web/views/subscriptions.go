@@ -162,8 +162,8 @@ func (p *pages) repeat(w http.ResponseWriter, r *http.Request) {
 	p.afterChange(w, r, err, subscriptionsPath+"/"+url.PathEscape(in.ID))
 }
 
-// unsubscribe removes a subscription. A missing one is no error.
-func (p *pages) unsubscribe(w http.ResponseWriter, r *http.Request) {
+// removeSubscription removes a subscription. A missing one is no error.
+func (p *pages) removeSubscription(w http.ResponseWriter, r *http.Request) {
 	_, err := p.Subscriptions.Remove(r.Context(), wire.ByID{ID: r.PathValue("id")})
 	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
@@ -177,4 +177,38 @@ func (p *pages) afterChange(w http.ResponseWriter, r *http.Request, err error, t
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// An unsubscribePage ends a subscription to mails by the link in one of them.
+type unsubscribePage struct {
+	Title   string // of the subscription; empty: there is none for the link
+	ID, Key string
+	Removed bool
+}
+
+func (p *pages) showUnsubscribe(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	p.answerUnsubscribe(w, r, unsubscribePage{ID: query.Get("id"), Key: query.Get("key")})
+}
+
+// unsubscribe removes the subscription, by the form of the page or by a mail program (RFC 8058), which sends the link with
+// another form.
+func (p *pages) unsubscribe(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	p.answerUnsubscribe(w, r, unsubscribePage{ID: r.FormValue("id"), Key: r.FormValue("key"), Removed: true})
+}
+
+func (p *pages) answerUnsubscribe(w http.ResponseWriter, r *http.Request, page unsubscribePage) {
+	title, err := p.Subscriptions.Unsubscribed(r.Context(), page.ID, page.Key, page.Removed)
+	status := http.StatusOK
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		status = http.StatusNotFound
+	case err != nil:
+		p.Error(w, r, fmt.Errorf("unsubscribe: %w", err), locale.T("The store"), locale.T("Subscriptions"), subscriptionsPath)
+		return
+	default:
+		page.Title = title
+	}
+	p.Render(w, r, status, "unsubscribe", locale.T("Unsubscribe"), page)
 }

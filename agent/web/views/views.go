@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"feedmesh/agent/chart"
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/service"
 	"feedmesh/agent/web/console"
 	"feedmesh/agent/web/locale"
@@ -42,6 +43,9 @@ type pages struct {
 	*console.Layout
 }
 
+// Public returns the paths of pages that need no login.
+func Public() []string { return []string{deliver.UnsubscribePath} }
+
 // Handler returns the handler of all pages. Forms change data: the caller must reject cross-site requests, as package
 // rest does.
 func Handler(s *service.Service) http.Handler {
@@ -57,8 +61,10 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc("GET "+subscriptionsPath+"/{id}", p.log)
 	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/turn", p.turn)
 	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/repeat", p.repeat)
-	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/remove", p.unsubscribe)
-	return p.Handler(mux, "POST "+Path+"/remove/{name}", "POST "+subscriptionsPath+"/{id}/turn", "POST "+subscriptionsPath+"/{id}/repeat", "POST "+subscriptionsPath+"/{id}/remove")
+	mux.HandleFunc("POST "+subscriptionsPath+"/{id}/remove", p.removeSubscription)
+	mux.HandleFunc("GET "+deliver.UnsubscribePath, p.showUnsubscribe)
+	mux.HandleFunc("POST "+deliver.UnsubscribePath, p.unsubscribe)
+	return p.Handler(mux, "POST "+deliver.UnsubscribePath, "POST "+Path+"/remove/{name}", "POST "+subscriptionsPath+"/{id}/turn", "POST "+subscriptionsPath+"/{id}/repeat", "POST "+subscriptionsPath+"/{id}/remove")
 }
 
 // A row is a view in the list.

@@ -133,3 +133,44 @@ func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
 	f.send(t, "POST", path+"/remove", nil, 303)
 	f.send(t, "GET", path, nil, 404)
 }
+
+// The link in a mail ends its subscription without a login, by a form or by the mail program; a wrong one does nothing.
+func TestUnsubscribe_ByTheLinkOfAMail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ann = t.Context() // nobody is logged in
+	stored := func() bool {
+		all, err := storage.Subscriptions(f.Store).List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all) == 1
+	}
+	add := func(channel string) {
+		t.Helper()
+		s := storage.Subscription{ID: "s", Owner: "ann", Title: "News <n>", Views: []int64{1}, Channel: channel, Receiver: "ann@example.org", Secret: "key", Created: noon}
+		if err := storage.Subscriptions(f.Store).Change(t.Context(), "s", func(*storage.Subscription) (*storage.Subscription, error) { return &s, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("mail")
+	for _, link := range []string{"/unsubscribe", "/unsubscribe?id=s", "/unsubscribe?id=s&key=", "/unsubscribe?id=s&key=other", "/unsubscribe?id=t&key=key"} {
+		contains(t, f.send(t, "GET", link, nil, http.StatusNotFound), "no subscription for this link")
+		f.send(t, "POST", link, url.Values{"List-Unsubscribe": {"One-Click"}}, http.StatusNotFound)
+	}
+	contains(t, f.send(t, "GET", "/unsubscribe?id=s&key=key", nil, http.StatusOK), "News &lt;n&gt;", `name="key" value="key"`)
+	if !stored() {
+		t.Fatal("a GET, which programs send for previews, ended the subscription")
+	}
+	contains(t, f.send(t, "POST", "/unsubscribe?id=s&key=key", url.Values{"List-Unsubscribe": {"One-Click"}}, http.StatusOK), "No more mails")
+	if stored() {
+		t.Error("the subscription goes on")
+	}
+	add("mail")
+	f.send(t, "POST", "/unsubscribe", url.Values{"id": {"s"}, "key": {"key"}}, http.StatusOK)
+	if stored() {
+		t.Error("the subscription goes on after the form")
+	}
+	add("webhook")
+	f.send(t, "POST", "/unsubscribe?id=s&key=key", nil, http.StatusNotFound)
+}

@@ -41,9 +41,10 @@ func Gathered(items int) Limits {
 
 // A Receiver is where a subscription sends its messages.
 type Receiver struct {
-	Address string // in clear text
-	Secret  string // by which messages are signed, in clear text; or empty
-	Topic   string // URL of the feed whose new entries it gets; empty: it gets no feed
+	Address     string // in clear text
+	Secret      string // by which messages are signed, in clear text; or empty
+	Unsubscribe string // URL at which a POST ends the subscription (RFC 8058) and a GET shows a page for it; or empty
+	Topic       string // URL of the feed whose new entries it gets; empty: it gets no feed
 }
 
 // A Message informs a receiver of items that entered a view.

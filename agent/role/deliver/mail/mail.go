@@ -39,10 +39,6 @@ type Options struct {
 	TLS      TLS            // empty: StartTLS
 	Roots    *x509.CertPool // CAs of the server's certificate; nil: those of the system
 	BaseURL  string         // of the console, for links; or empty
-
-	// Unsubscribe returns the URL at which a POST ends the subscription of a message (RFC 8058) and a GET shows a page for it. With
-	// nil or an empty URL mails have no such link.
-	Unsubscribe func(address string, m channel.Message) string
 }
 
 // A Channel sends mails.
@@ -135,7 +131,7 @@ func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messa
 	if err != nil {
 		return channel.Response{}, err
 	}
-	message, err := c.compose(address, m)
+	message, err := c.compose(address, to.Unsubscribe, m)
 	if err != nil {
 		return channel.Response{}, err
 	}

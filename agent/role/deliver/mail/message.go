@@ -61,13 +61,10 @@ type entry struct {
 }
 
 // compose returns the mail of a message to an address, with texts in two forms and without pictures.
-func (c *Channel) compose(address string, m channel.Message) (*gomail.Msg, error) {
+func (c *Channel) compose(address, unsubscribe string, m channel.Message) (*gomail.Msg, error) {
 	p := page{Title: oneLine(m.Heading(), maxTitle), Stories: storiesOf(m.Items), More: m.More, BaseURL: webURL(c.options.BaseURL)}
-	if c.options.Unsubscribe != nil {
-		link := c.options.Unsubscribe(address, m)
-		if p.Unsubscribe = webURL(link); p.Unsubscribe != link {
-			return nil, fmt.Errorf("the link to unsubscribe is not a URL in ASCII of at most %d bytes", maxURL)
-		}
+	if p.Unsubscribe = webURL(unsubscribe); p.Unsubscribe != unsubscribe {
+		return nil, fmt.Errorf("the link to unsubscribe is not a URL in ASCII of at most %d bytes", maxURL)
 	}
 	var plain, html bytes.Buffer
 	if err := textTemplate.Execute(&plain, p); err != nil {

@@ -62,7 +62,13 @@ func withLogin(t *testing.T, change func(*Options)) *Channel {
 // sent sends a message to a receiver of the test's own and returns the mail that arrived.
 func sent(t *testing.T, c *Channel, name string, m channel.Message) engines.Mail {
 	t.Helper()
-	response, err := c.Send(t.Context(), channel.Receiver{Address: name + "@example.org"}, m)
+	return sentWith(t, c, name, "", m)
+}
+
+// sentWith is sent with a link to unsubscribe.
+func sentWith(t *testing.T, c *Channel, name, unsubscribe string, m channel.Message) engines.Mail {
+	t.Helper()
+	response, err := c.Send(t.Context(), channel.Receiver{Address: name + "@example.org", Unsubscribe: unsubscribe}, m)
 	if err != nil || response.Status != 250 {
 		t.Fatalf("got %v, %v, want 250", response, err)
 	}
@@ -137,16 +143,12 @@ func TestSend_RussianArrivesRight(t *testing.T) {
 }
 
 func TestSend_Headers(t *testing.T) {
-	c := withLogin(t, func(o *Options) {
-		o.Unsubscribe = func(address string, m channel.Message) string {
-			return "https://feeds.example.net/unsubscribe?for=" + address + "&message=" + m.ID
-		}
-	})
-	m := sent(t, c, "headers", message(item("Title")))
+	c := withLogin(t, nil)
+	m := sentWith(t, c, "headers", "https://feeds.example.net/unsubscribe?id=s&key=k", message(item("Title")))
 	id := channel.MessageID("subscription", "1")
 	for name, want := range map[string]string{
 		"Message-ID": "<" + id + "@example.net>", "Auto-Submitted": "auto-generated", "Precedence": "list", "X-Auto-Response-Suppress": "All",
-		"List-Unsubscribe": "<https://feeds.example.net/unsubscribe?for=headers@example.org&message=" + id + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+		"List-Unsubscribe": "<https://feeds.example.net/unsubscribe?id=s&key=k>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 		"List-Id": "<" + listOf("headers@example.org", "News") + ".example.net>", "MIME-Version": "1.0", "Subject": "Title",
 	} {
 		if got := header(m, name); len(got) != 1 || got[0] != want {
@@ -170,14 +172,13 @@ func TestSend_Headers(t *testing.T) {
 }
 
 func TestSend_UnsubscribeWithoutHTTPSIsNoOneClick(t *testing.T) {
-	link := "http://feeds.example.net/unsubscribe"
-	c := withLogin(t, func(o *Options) { o.Unsubscribe = func(string, channel.Message) string { return link } })
-	m := sent(t, c, "plain-link", message(item("Title")))
+	c := withLogin(t, nil)
+	m := sentWith(t, c, "plain-link", "http://feeds.example.net/unsubscribe", message(item("Title")))
 	if got := header(m, "List-Unsubscribe"); len(got) != 1 || header(m, "List-Unsubscribe-Post") != nil {
 		t.Errorf("got List-Unsubscribe %q, List-Unsubscribe-Post %q", got, header(m, "List-Unsubscribe-Post"))
 	}
-	link = "https://example.org/\r\nBcc: other@example.org"
-	if _, err := c.Send(t.Context(), channel.Receiver{Address: "plain-link@example.org"}, message(item("Title"))); err == nil {
+	to := channel.Receiver{Address: "plain-link@example.org", Unsubscribe: "https://example.org/\r\nBcc: other@example.org"}
+	if _, err := c.Send(t.Context(), to, message(item("Title"))); err == nil {
 		t.Error("an invalid link was sent")
 	}
 }
