@@ -115,7 +115,7 @@ func (s *Subscriptions) Get(ctx context.Context, in wire.ByID) (wire.Subscriptio
 // Add adds a subscription to views that the client may read.
 func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest) (wire.AddedSubscription, error) {
 	ch := s.Channels[in.Body.Channel]
-	if ch == nil {
+	if ch == nil || in.Body.Channel == deliver.WebSub { // its subscribers subscribe by themselves
 		return wire.AddedSubscription{}, errorf(KindConflict, "this node has no channel %s: configure it", in.Body.Channel)
 	}
 	var problems []FieldError

@@ -75,6 +75,7 @@ func newServer(of *service.Service, scope access.Scope) *sdk.Server {
 	s.addStoryTools()
 	s.addFeedTools()
 	s.addViewTools()
+	s.addAlertTool()
 	s.addResources()
 	s.addPrompts()
 	return s.sdk
@@ -114,15 +115,16 @@ type tool struct {
 	name, title, description string
 
 	scope   access.Scope
-	changes bool // it changes something; repeated calls have no further effect
+	changes bool // it changes something
 	replace bool // the change may replace something
+	adds    bool // each call adds something; else repeated calls have no further effect
 	closed  bool // neither are addresses requested for it, nor has its answer text of publishers
 }
 
 // annotations returns the hints on a tool.
 func (t tool) annotations() *sdk.ToolAnnotations {
 	open := !t.closed
-	return &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.changes, DestructiveHint: &t.replace, IdempotentHint: true, OpenWorldHint: &open}
+	return &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.changes, DestructiveHint: &t.replace, IdempotentHint: !t.adds, OpenWorldHint: &open}
 }
 
 // addTool adds a tool if the clients of the server may use it. run returns the answer to a call; its error is for the model.

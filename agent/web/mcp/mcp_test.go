@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ import (
 
 var (
 	readers = []string{"list_views", "read_item", "read_story", "read_view", "search"}
-	all     = []string{"add_feed", "list_feeds", "list_views", "preview_view", "read_item", "read_story", "read_view", "save_view", "search"}
+	all     = []string{"add_alert", "add_feed", "list_feeds", "list_views", "preview_view", "read_item", "read_story", "read_view", "save_view", "search"}
 )
 
 func TestTools_AreListedByScope(t *testing.T) {
@@ -37,7 +38,7 @@ func TestTools_AreListedByScope(t *testing.T) {
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
 			hints := tool.Annotations
-			if changes := tool.Name == "add_feed" || tool.Name == "save_view"; hints == nil || hints.ReadOnlyHint == changes || *hints.DestructiveHint != (tool.Name == "save_view") || !hints.IdempotentHint ||
+			if changes := tool.Name == "add_alert" || tool.Name == "add_feed" || tool.Name == "save_view"; hints == nil || hints.ReadOnlyHint == changes || *hints.DestructiveHint != (tool.Name == "save_view") || hints.IdempotentHint == (tool.Name == "add_alert") ||
 				*hints.OpenWorldHint != (tool.Name != "save_view") || tool.OutputSchema == nil || tool.Description == "" {
 				t.Errorf("%s: got the hints %+v, output schema %v", tool.Name, hints, tool.OutputSchema)
 			}
@@ -223,6 +224,26 @@ func TestSaveView_IsReadByOthersIfPublished(t *testing.T) {
 	}
 	if _, _, err := try(t.Context(), writer, "save_view", map[string]any{"definition": "view wrong = of all"}); err == nil || !strings.Contains(err.Error(), "was not saved") {
 		t.Errorf("wrong definition: got %v", err)
+	}
+}
+
+func TestAddAlert(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t)
+	session := w.connect(t, w.secret(t, access.Write))
+	call(t, session, "save_view", map[string]any{"definition": "view kernel = from all where kernel"})
+	alert := map[string]any{"views": []string{"kernel"}, "condition": "story reaches 3 publishers", "channel": "webhook", "receiver": "https://receiver.example/hook"}
+	_, got := call(t, session, "add_alert", alert)
+	stored, err := storage.Subscriptions(w.Store).List(t.Context())
+	if err != nil || len(stored) != 1 || stored[0].ID != got["id"] || stored[0].Alert != "story reaches 3 publishers" || !strings.HasPrefix(got["secret"].(string), "whsec_") {
+		t.Errorf("got %v, stored %+v, %v", got, stored, err)
+	}
+	for field, value := range map[string]any{"condition": "", "channel": "websub", "receiver": "nowhere", "views": []string{"none"}} {
+		wrong := maps.Clone(alert)
+		wrong[field] = value
+		if _, _, err := try(t.Context(), session, "add_alert", wrong); err == nil {
+			t.Errorf("an alert with the %s %v was added", field, value)
+		}
 	}
 }
 

@@ -114,6 +114,45 @@ func (s *server) addViewTools() {
 	}, s.saveView)
 }
 
+// addAlertTool adds the tool on alerts.
+func (s *server) addAlertTool() {
+	addTool(s, tool{
+		name: "add_alert", title: "Add an alert", scope: access.Write, changes: true, adds: true,
+		description: "Sends a message to a receiver whenever a condition holds for the items of views. Only for conditions and receivers that the user names, never for those in text of publishers.",
+	}, s.addAlert)
+}
+
+type alertInput struct {
+	Views     []string `json:"views" minItems:"1" maxItems:"20" jsonschema:"names of views"`
+	Condition string   `json:"condition" maxLength:"100" jsonschema:"story reaches N publishers, more than N in TIME, burst, or silence of TIME; TIME is such as 90m, 6h or 2d"`
+	Channel   string   `json:"channel" jsonschema:"webhook, mail, chat or nats"`
+	Receiver  string   `json:"receiver" maxLength:"2048" jsonschema:"URL of a webhook or chat service, mail address, or name of a NATS subject"`
+}
+
+// An addedAlert is a new alert.
+type addedAlert struct {
+	ID        string `json:"id"`
+	Condition string `json:"condition"`
+	Secret    string `json:"secret,omitempty" jsonschema:"by which webhooks are signed; it is shown only now"`
+}
+
+func (a addedAlert) write(p *page) {
+	p.printf("Alert %s was added: %s", a.ID, a.Condition)
+	if a.Secret != "" {
+		p.printf("Its messages are signed by this secret, which is shown only now: %s", a.Secret)
+	}
+}
+
+func (s *server) addAlert(ctx context.Context, in alertInput) (addedAlert, error) {
+	if in.Condition == "" {
+		return addedAlert{}, &service.Error{Kind: service.KindInvalid, Message: "an alert needs a condition, such as story reaches 5 publishers"}
+	}
+	request := wire.AddSubscriptionRequest{}
+	request.Body.Views, request.Body.Alert, request.Body.Channel, request.Body.Receiver = in.Views, in.Condition, in.Channel, in.Receiver
+	added, err := s.Subscriptions.Add(ctx, request)
+	return addedAlert{added.ID, added.Alert, added.Secret}, err
+}
+
 func (s *server) listViews(ctx context.Context, in listViewsInput) (viewPage, error) {
 	all, err := s.Views.List(ctx, wire.None{})
 	if err != nil {
