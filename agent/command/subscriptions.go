@@ -67,7 +67,7 @@ type subscriptionsAddCommand struct {
 	Chat     string   `xor:"receiver" required:"" placeholder:"URL" help:"Chat or phone service that gets a message of the new items, such as ntfy://ntfy.sh/TOPIC."`
 	Mail     string   `xor:"receiver" required:"" placeholder:"ADDRESS" help:"Address that gets a mail of the new items."`
 	Schedule string   `help:"When mails and messages to chats are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
-	Alert    string   `placeholder:"CONDITION" help:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
+	Alert    string   `placeholder:"CONDITION" help:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, new event, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
 	Secret   string   `help:"Secret by which webhooks are signed; by default a new one."`
 }
 

@@ -32,7 +32,7 @@ type occurrence struct {
 // sendAlerts sends a message for each time that the condition of the subscription holds and of which none was sent yet.
 func (r *run) sendAlerts(ctx context.Context) error {
 	evaluate := map[alert.Kind]func(context.Context) ([]occurrence, int64, error){
-		alert.More: r.more, alert.Story: r.stories, alert.Burst: r.bursts, alert.Silence: r.silence,
+		alert.More: r.more, alert.Story: r.stories, alert.Event: r.events, alert.Burst: r.bursts, alert.Silence: r.silence,
 	}[r.condition.Kind]
 	occurrences, cursor, err := evaluate(ctx)
 	if err != nil {
@@ -120,55 +120,93 @@ func (r *run) enteredSince(ctx context.Context, since time.Time) (members []stor
 	return members, last, nil
 }
 
-// stories evaluates "story reaches N publishers" for the stories of the items that entered.
-func (r *run) stories(ctx context.Context) (found []occurrence, cursor int64, err error) {
-	members, err := r.store.ListPending(ctx, r.Views, r.state.Cursor, maxRead)
+// entered returns the next items that entered, at most maxRead, with their members, and the last serial.
+func (r *run) entered(ctx context.Context) (items map[string]storage.Item, members []storage.Member, last int64, err error) {
+	members, err = r.store.ListPending(ctx, r.Views, r.state.Cursor, maxRead)
 	if err != nil || len(members) == 0 {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	ids := make([]string, len(members))
 	for i, m := range members {
 		ids[i] = m.ItemID
 	}
-	items, err := r.store.Items(ctx, ids...)
+	stored, err := r.store.Items(ctx, ids...)
+	items = map[string]storage.Item{}
+	for _, item := range stored {
+		items[item.ID] = item
+	}
+	return items, members, members[len(members)-1].Serial, err
+}
+
+// story returns the items of a story that count. It has none if it was joined with another one meanwhile.
+func (r *run) story(ctx context.Context, id string) (storage.StoryItems, error) {
+	of, err := storage.ItemsOfStory(ctx, r.store, id, placement.MaxItems)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	of.Items = placement.CountedItems(of.Items)
+	return of, err
+}
+
+// stories evaluates "story reaches N publishers" for the stories of the items that entered.
+func (r *run) stories(ctx context.Context) (reached []occurrence, cursor int64, err error) {
+	items, members, cursor, err := r.entered(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	storyOf := map[string]string{} // by ID of the item
-	for _, item := range items {
-		storyOf[item.ID] = item.StoryID
-	}
-	index := map[string]int{} // in found, by ID of the story
+	byStory := map[string][]storage.Member{}
+	var stories []string // in order of entry
 	for _, m := range members {
-		id := storyOf[m.ItemID]
-		if id == "" {
-			continue
+		id := items[m.ItemID].StoryID
+		if id != "" && byStory[id] == nil {
+			stories = append(stories, id)
 		}
-		if at, is := index[id]; is {
-			found[at].members = append(found[at].members, m)
-			continue
-		}
-		index[id] = len(found)
-		found = append(found, occurrence{key: id, members: []storage.Member{m}})
+		byStory[id] = append(byStory[id], m)
 	}
-	var reached []occurrence
-	for _, o := range found {
-		of, err := storage.ItemsOfStory(ctx, r.store, o.key, placement.MaxItems)
-		if errors.Is(err, storage.ErrNotFound) { // joined with another one meanwhile
-			continue
-		} else if err != nil {
+	for _, id := range stories {
+		of, err := r.story(ctx, id)
+		if err != nil {
 			return nil, 0, err
 		}
 		publishers := map[string]bool{}
-		for _, item := range placement.CountedItems(of.Items) {
+		for _, item := range of.Items {
 			publishers[placement.Publisher(item)] = true
 		}
 		if len(publishers) >= r.condition.N {
-			o.text = fmt.Sprintf("a story has %d publishers", len(publishers))
-			reached = append(reached, o)
+			reached = append(reached, occurrence{id, fmt.Sprintf("a story has %d publishers", len(publishers)), byStory[id]})
 		}
 	}
-	return reached, members[len(members)-1].Serial, nil
+	return reached, cursor, nil
+}
+
+// events evaluates "new event" for the items that entered: those that are the first of an event of a story with others.
+func (r *run) events(ctx context.Context) (begun []occurrence, cursor int64, err error) {
+	items, members, cursor, err := r.entered(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, m := range members {
+		item := items[m.ItemID]
+		if item.StoryID == "" {
+			continue
+		}
+		of, err := r.story(ctx, item.StoryID)
+		if err != nil {
+			return nil, 0, err
+		}
+		isFirst, hasOthers := true, false
+		for _, other := range of.Items {
+			if other.EventID != item.EventID {
+				hasOthers = true
+			} else if other.ID != item.ID && other.FirstSeen.Before(item.FirstSeen) {
+				isFirst = false
+			}
+		}
+		if isFirst && hasOthers {
+			begun = append(begun, occurrence{"event " + item.EventID, "a story has a new event", []storage.Member{m}})
+		}
+	}
+	return begun, cursor, nil
 }
 
 // bursts evaluates "burst": it reads what the role cluster detected.

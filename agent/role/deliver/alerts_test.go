@@ -132,23 +132,27 @@ func TestAlert_RetriedWithSameID(t *testing.T) {
 	}
 }
 
+// enterStory stores an item of an event of a story, and makes it a member of view 1.
+func (f *fixture) enterStory(key, event, story, host string) (id string) {
+	f.Helper()
+	item := worktest.Item(storage.FeedID(feedURL), key, key, "text")
+	item.URL, item.EventID, item.StoryID = "https://"+host+"/"+key, event, story
+	item.Published, item.FirstSeen = f.env.Clock.Now(), f.env.Clock.Now()
+	if _, err := f.store.PutItems(f.Context(), storage.Batch{FeedID: storage.FeedID(feedURL), Items: []storage.Item{item}}); err != nil {
+		f.Fatal(err)
+	}
+	member := storage.Member{View: 1, ItemID: item.ID, Entered: f.start, Published: f.start}
+	if err := f.store.ChangeMembers(f.Context(), storage.Fence{}, []storage.Member{member}, nil); err != nil {
+		f.Fatal(err)
+	}
+	return item.ID
+}
+
 func TestAlert_StoryReaches(t *testing.T) {
 	t.Parallel()
 	f, r := newFixture(t, 1), newReceiver(t, nil)
 	f.alertOn("story reaches 3 publishers", r.URL)
-	entered := func(key, story, host string) {
-		t.Helper()
-		item := worktest.Item(storage.FeedID(feedURL), key, key, "text")
-		item.URL, item.StoryID = "https://"+host+"/"+key, story
-		item.Published, item.FirstSeen = f.start, f.start
-		if _, err := f.store.PutItems(t.Context(), storage.Batch{FeedID: storage.FeedID(feedURL), Items: []storage.Item{item}}); err != nil {
-			t.Fatal(err)
-		}
-		member := storage.Member{View: 1, ItemID: item.ID, Entered: f.start, Published: f.start}
-		if err := f.store.ChangeMembers(t.Context(), storage.Fence{}, []storage.Member{member}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	entered := func(key, story, host string) { f.enterStory(key, "event of "+key, story, host) }
 	end := f.run()
 	defer end()
 	entered("a", "one", "a.example")
@@ -165,6 +169,27 @@ func TestAlert_StoryReaches(t *testing.T) {
 	f.state("a", "at the last item", func(d storage.DeliveryState) bool { return d.Cursor == 6 })
 	if n := len(r.alerts(t, 1)); n != 1 {
 		t.Errorf("got %d alerts of one story", n)
+	}
+}
+
+func TestAlert_NewEventOfAStory(t *testing.T) {
+	t.Parallel()
+	f, r := newFixture(t, 1), newReceiver(t, nil)
+	f.alertOn("new event", r.URL)
+	end := f.run()
+	defer end()
+	f.enterStory("a", "launch", "ship", "a.example")
+	f.enterStory("b", "launch", "ship", "b.example")
+	f.enterStory("c", "other", "alone", "c.example")
+	f.state("a", "at the last item", func(d storage.DeliveryState) bool { return d.Cursor == 3 && len(d.Alerted) == 0 })
+	id := f.enterStory("d", "landing", "ship", "a.example")
+	if got := r.alerts(t, 1)[0]; got.Data.Text != "a story has a new event" || !slices.Equal(got.ids(), []string{id}) {
+		t.Errorf("got %+v, want item %s", got, id)
+	}
+	f.enterStory("e", "landing", "ship", "b.example")
+	f.state("a", "at the last item", func(d storage.DeliveryState) bool { return d.Cursor == 5 })
+	if n := len(r.alerts(t, 1)); n != 1 {
+		t.Errorf("got %d alerts of one event", n)
 	}
 }
 

@@ -57,7 +57,7 @@ func (subscriptionForm) Channels() []string { return []string{"webhook", "mail",
 
 // Alerts are examples of the conditions of alerts, one of each kind.
 func (subscriptionForm) Alerts() []string {
-	return []string{"story reaches 5 publishers", "more than 20 in 1h", "burst", "silence of 6h"}
+	return []string{"story reaches 5 publishers", "new event", "more than 20 in 1h", "burst", "silence of 6h"}
 }
 
 func (p *pages) subscriptions(w http.ResponseWriter, r *http.Request) {

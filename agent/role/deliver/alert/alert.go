@@ -15,6 +15,7 @@ type Kind string
 const (
 	More    Kind = "more"    // more than N items enter the views within a time
 	Story   Kind = "story"   // an item enters whose story N publishers cover
+	Event   Kind = "event"   // an item enters that begins a new event of a story
 	Burst   Kind = "burst"   // items enter a view faster than usual
 	Silence Kind = "silence" // no item enters the views for a time
 )
@@ -38,6 +39,7 @@ type Condition struct {
 //
 //	more than N in TIME
 //	story reaches N publishers
+//	new event
 //	burst
 //	silence of TIME
 //
@@ -59,13 +61,15 @@ func Parse(text string) (c Condition, err error) {
 		if c.N, err = strconv.Atoi(words[2]); err != nil || c.N < 2 || c.N > MaxPublishers {
 			return Condition{}, fmt.Errorf("%q is no number of publishers from 2 to %d; write story reaches 5 publishers", words[2], MaxPublishers)
 		}
+	case form == "new event":
+		c.Kind = Event
 	case form == "burst":
 		c.Kind = Burst
 	case len(words) == 3 && words[0] == "silence" && words[1] == "of":
 		c.Kind = Silence
 		c.Within, err = parseTime(words[2])
 	default:
-		return Condition{}, fmt.Errorf("%q is no condition of an alert; write more than 20 in 1h, story reaches 5 publishers, burst, or silence of 6h", text)
+		return Condition{}, fmt.Errorf("%q is no condition of an alert; write more than 20 in 1h, story reaches 5 publishers, new event, burst, or silence of 6h", text)
 	}
 	if err != nil {
 		return Condition{}, err
@@ -105,6 +109,8 @@ func (c Condition) String() string {
 		return fmt.Sprintf("story reaches %d publishers", c.N)
 	case Silence:
 		return "silence of " + TimeText(c.Within)
+	case Event:
+		return "new event"
 	}
 	return string(c.Kind)
 }

@@ -12,6 +12,7 @@ func TestParse(t *testing.T) {
 		"more than 20 in 1h":         {Kind: More, N: 20, Within: time.Hour},
 		"more than 1 in 90m":         {Kind: More, N: 1, Within: 90 * time.Minute},
 		"story reaches 5 publishers": {Kind: Story, N: 5},
+		"new event":                  {Kind: Event},
 		"burst":                      {Kind: Burst},
 		"silence of 2d":              {Kind: Silence, Within: 48 * time.Hour},
 		"silence of 30d":             {Kind: Silence, Within: 30 * 24 * time.Hour},
