@@ -64,6 +64,26 @@ type ViewItems struct {
 	Next  string      `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
 }
 
+// A ViewSeriesRequest requests the series of a view.
+type ViewSeriesRequest struct {
+	ViewName
+	Days int `query:"days" default:"30" minimum:"1" maximum:"90" doc:"Number of days, the current one included."`
+}
+
+// A ViewSeries is what a view had on each day.
+type ViewSeries struct {
+	Days      []ViewDay `json:"days" doc:"By the day of UTC on which items were published, the last day first."`
+	Truncated bool      `json:"truncated,omitempty" doc:"The view has more than 20,000 items in this time: the first days lack some."`
+}
+
+// A ViewDay is what a view had on one day.
+type ViewDay struct {
+	Day        string `json:"day" doc:"Such as 2026-11-27."`
+	Items      int    `json:"items"`
+	Stories    int    `json:"stories" doc:"Different stories of the items; an item without others counts as one."`
+	Publishers int    `json:"publishers" doc:"Different publishers of the items."`
+}
+
 // A WatchViewRequest opens a stream of the items that enter a view.
 type WatchViewRequest struct {
 	ViewName
@@ -94,6 +114,10 @@ var (
 		Summary: "Add a view, or change it", Errors: []int{400, 409, 422, 503}}
 	RemoveView = Operation[ViewName, None]{ID: "remove-view", Method: "DELETE", Path: "/api/views/{name}", Tag: "views", Scope: access.Write,
 		Summary: "Remove a view that no other view reads", Errors: []int{404, 409, 503}}
+	GetViewSeries = Operation[ViewSeriesRequest, ViewSeries]{ID: "get-view-series", Method: "GET", Path: "/api/views/{name}/series", Tag: "views", Scope: access.Search,
+		Summary: "Items, stories and publishers of a view by day", Errors: []int{404, 422, 503}}
+	ReportViewSeries = Operation[ViewSeriesRequest, Document]{ID: "report-view-series", Method: "GET", Path: "/api/views/{name}/series.csv", Tag: "views", Scope: access.Search,
+		Summary: "Items, stories and publishers of a view by day, as CSV", Errors: []int{404, 422, 503}, Type: "text/csv"}
 	PreviewView = Operation[PreviewViewRequest, ViewPreview]{ID: "preview-view", Method: "POST", Path: "/api/view-preview", Tag: "views", Scope: access.Write,
 		Summary: "What a view would have, without storing it", Errors: []int{400, 409, 422, 503}}
 )

@@ -355,6 +355,8 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"get-view", "go", "", "", 200},
 		{"list-views", "", "", "", 200},
 		{"list-view-items", "go", "?limit=5", "", 200},
+		{"get-view-series", "go", "?days=7", "", 200},
+		{"report-view-series", "go", "", "", 200},
 		{"add-subscription", "", "", `{"views":["go"],"channel":"webhook","receiver":"https://receiver.example/hook?key=1"}`, 201},
 		{"add-subscription", "", "", `{"title":"Go","views":["go"],"channel":"nats","receiver":"go"}`, 201},
 		{"add-subscription", "", "", `{"views":["none"],"channel":"nats","receiver":"go"}`, 409},
@@ -394,6 +396,10 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"get-view", "none", "", "", 404},
 		{"list-view-items", "none", "", "", 404},
 		{"watch-view", "none", "", "", 404},
+		{"get-view-series", "none", "", "", 404},
+		{"get-view-series", "go", "?days=91", "", 422},
+		{"report-view-series", "none", "", "", 404},
+		{"report-view-series", "go", "?days=0", "", 422},
 		{"list-view-items", "go", "?limit=0", "", 422},
 		{"list-view-items", "go", "?cursor=x", "", 400},
 		{"add-token", "", "", `{"name":"phone","scopes":["read","search"]}`, 201},
@@ -679,7 +685,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
 		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup",
-			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view", "watch-view",
+			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view", "watch-view", "get-view-series", "report-view-series",
 			"list-subscriptions", "get-subscription", "add-subscription", "remove-subscription", "change-subscription", "repeat-delivery", "list-attempts":
 			continue // need no mesh
 		case "list-feeds":

@@ -133,6 +133,8 @@ func (s *Server) routes() []route {
 		handle(wire.SaveView, s.Views.Save),
 		handle(wire.RemoveView, s.Views.Remove),
 		handle(wire.PreviewView, s.Views.Preview),
+		handle(wire.GetViewSeries, s.Views.Series),
+		handleCSV(wire.ReportViewSeries, "series.csv", s.Views.ReportSeries),
 		viewEventsRoute(),
 
 		handle(wire.ListSpam, s.Spam.List),

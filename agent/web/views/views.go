@@ -55,6 +55,7 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc("GET "+editPath, p.edit)
 	mux.HandleFunc("POST "+editPath, p.save)
 	mux.HandleFunc("GET "+Path+"/show/{name}", p.items)
+	mux.HandleFunc("GET "+Path+"/days/{name}", p.days)
 	mux.HandleFunc("POST "+Path+"/remove/{name}", p.remove)
 	mux.HandleFunc("GET "+subscriptionsPath, p.subscriptions)
 	mux.HandleFunc("POST "+subscriptionsPath, p.subscribe)
@@ -71,6 +72,7 @@ func Handler(s *service.Service) http.Handler {
 type row struct {
 	wire.ViewState
 	URL, Edit, Remove string
+	Days              string // URL of the page with its chart
 	RSS, Atom, JSON   string
 	Reads             []link
 }
@@ -82,7 +84,7 @@ func itemsPath(name string) string { return Path + "/show/" + name }
 func rowOf(v wire.ViewState) row {
 	out := output.Path + "views/" + v.Name
 	r := row{
-		ViewState: v, URL: itemsPath(v.Name), Edit: editPath + "?name=" + v.Name, Remove: Path + "/remove/" + v.Name,
+		ViewState: v, URL: itemsPath(v.Name), Edit: editPath + "?name=" + v.Name, Days: Path + "/days/" + v.Name, Remove: Path + "/remove/" + v.Name,
 		RSS: out + ".rss", Atom: out + ".atom", JSON: out + ".json",
 	}
 	r.Title = cmp.Or(v.Title, v.Name)
@@ -145,6 +147,35 @@ func (p *pages) items(w http.ResponseWriter, r *http.Request) {
 		page.Next = itemsPath(name) + "?cursor=" + url.QueryEscape(found.Next)
 	}
 	p.Render(w, r, http.StatusOK, "view", locale.Data(page.Title), page)
+}
+
+// A daysPage shows what a view had on each of the last days.
+type daysPage struct {
+	row
+	wire.ViewSeries
+	Chart template.HTML
+	CSV   string // URL
+}
+
+func (p *pages) days(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	v, err := p.Views.Get(r.Context(), wire.ViewName{Name: name})
+	var series wire.ViewSeries
+	if err == nil {
+		series, err = p.Views.Series(r.Context(), wire.ViewSeriesRequest{ViewName: wire.ViewName{Name: name}, Days: 30})
+	}
+	if err != nil {
+		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), Path)
+		return
+	}
+	page := daysPage{row: rowOf(v), ViewSeries: series, CSV: "/api/views/" + name + "/series.csv?days=90"}
+	var columns []chart.Column
+	for _, day := range slices.Backward(series.Days) {
+		columns = append(columns, chart.Column{Label: day.Day[len("2026-"):], Values: []int64{int64(day.Stories), int64(day.Items - day.Stories)}})
+	}
+	l := locale.From(r)
+	page.Chart = chart.Columns(locale.T("Items a day").In(l), []string{locale.T("stories").In(l), locale.T("further items of them").In(l)}, columns)
+	p.Render(w, r, http.StatusOK, "view-days", locale.Data(page.Title), page)
 }
 
 // An editor is the form of a view.

@@ -174,3 +174,21 @@ func TestUnsubscribe_ByTheLinkOfAMail(t *testing.T) {
 	add("webhook")
 	f.send(t, "POST", "/unsubscribe?id=s&key=key", nil, http.StatusNotFound)
 }
+
+func TestPages_DaysOfAView(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.send(t, "POST", "/views/edit", url.Values{"definition": {`view all "All <v>" = from all`}, "do": {"save"}}, http.StatusSeeOther)
+	v, err := storage.Views(f.Store).Get(t.Context(), "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := []storage.Member{{View: v.Number, ItemID: "a", Entered: noon, Published: noon}, {View: v.Number, ItemID: "b", Entered: noon, Published: noon.Add(-time.Hour)}}
+	if err := f.Store.ChangeMembers(t.Context(), storage.Fence{}, members, nil); err != nil {
+		t.Fatal(err)
+	}
+	page := f.send(t, "GET", "/views/days/all", nil, http.StatusOK)
+	contains(t, page, "All &lt;v&gt;", "<svg", "/api/views/all/series.csv?days=90",
+		`2026-09-29</time></th><td class="number">2</td><td class="number">2</td><td class="number">1</td>`, `2026-08-31</time></th><td class="number">0</td>`)
+	f.send(t, "GET", "/views/days/none", nil, http.StatusNotFound)
+}
