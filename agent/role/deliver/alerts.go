@@ -38,9 +38,13 @@ func (r *run) sendAlerts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	for _, o := range occurrences {
 		if slices.Contains(r.state.Alerted, o.key) {
 			continue
+		}
+		if time.Since(began) > runTime {
+			return nil // others get their turn; the same members are read again
 		}
 		if err := r.sendAlert(ctx, o); err != nil {
 			return err
@@ -82,8 +86,8 @@ func (r *run) now() time.Time {
 // more evaluates "more than N in TIME". Items of an alert are not counted again.
 func (r *run) more(ctx context.Context) ([]occurrence, int64, error) {
 	since := r.now().Add(-r.condition.Within)
-	if r.state.Sent.After(since) {
-		since = r.state.Sent
+	if sent := r.state.Sent; sent.After(since) && !sent.After(r.now()) { // a later one is that of a wrong clock
+		since = sent
 	}
 	members, cursor, err := r.enteredSince(ctx, since)
 	if err != nil || len(members) <= r.condition.N {
