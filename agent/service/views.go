@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/role/index/members"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/expression"
@@ -205,9 +206,26 @@ func (s *Views) checkSubscriptions(ctx context.Context, v view.View) error {
 	} else if err != nil {
 		return err
 	}
-	others, err := s.subscribed(ctx, stored.Number, func(one storage.Subscription) bool { return !isSameClient(one.Owner, stored.Owner) })
-	if err == nil && len(others) > 0 {
-		err = errorf(KindConflict, "%d subscriptions of others send the items of view %s: it can't be for you alone until these are removed", len(others), v.Name)
+	isOthers := func(one storage.Subscription) bool { return !isSameClient(one.Owner, stored.Owner) }
+	others, err := s.subscribed(ctx, stored.Number, isOthers)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return errorf(KindConflict, "%d subscriptions of others send the items of view %s: it can't be for you alone until these are removed", len(others), v.Name)
+	}
+	return s.endPushes(ctx, stored.Number, isOthers)
+}
+
+// endPushes removes the WebSub subscribers of a view that meet a condition. Nobody else could: they subscribed by themselves.
+func (s *Views) endPushes(ctx context.Context, number int64, is func(storage.Subscription) bool) error {
+	all, err := storage.Subscriptions(s.Store).List(ctx)
+	for _, one := range all {
+		if one.Channel == deliver.WebSub && slices.Contains(one.Views, number) && is(one) {
+			if e := storage.Subscriptions(s.Store).Remove(ctx, one.ID); !errors.Is(e, storage.ErrNotFound) {
+				err = errors.Join(err, e)
+			}
+		}
 	}
 	return err
 }
@@ -375,17 +393,20 @@ func (s *Views) Remove(ctx context.Context, in wire.ViewName) (wire.None, error)
 	if len(subscriptions) > 0 {
 		return wire.None{}, errorf(KindConflict, "the items of view %s are sent by subscriptions %s: remove these first", in.Name, strings.Join(subscriptions[:min(len(subscriptions), 10)], ", "))
 	}
+	if err := s.endPushes(ctx, v.stored.Number, func(storage.Subscription) bool { return true }); err != nil {
+		return wire.None{}, err
+	}
 	if err := storage.Views(s.Store).Remove(ctx, in.Name); err != nil {
 		return wire.None{}, fmt.Errorf("view %s: %w", in.Name, err)
 	}
 	return wire.None{}, s.announce(ctx)
 }
 
-// subscribed returns the titles of the subscriptions to a view that meet a condition.
+// subscribed returns the titles of the subscriptions to a view that meet a condition, without WebSub subscribers.
 func (s *Views) subscribed(ctx context.Context, number int64, is func(storage.Subscription) bool) (titles []string, err error) {
 	all, err := storage.Subscriptions(s.Store).List(ctx)
 	for _, one := range all {
-		if slices.Contains(one.Views, number) && is(one) {
+		if one.Channel != deliver.WebSub && slices.Contains(one.Views, number) && is(one) {
 			titles = append(titles, one.Title)
 		}
 	}

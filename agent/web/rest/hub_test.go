@@ -72,6 +72,18 @@ func TestHub_SubscribesExtendsAndUnsubscribes(t *testing.T) {
 			t.Fatal("the lease is not extended to 30 days")
 		}
 	}
+	// A view that is removed has no subscribers any more.
+	if a := w.request(t, "DELETE", "/api/views/go", ""); a.StatusCode != 204 {
+		t.Fatalf("got %d %s", a.StatusCode, a.body)
+	}
+	pushes(t, w, 0)
+	if a := putView(t, w, `view go "Go" = from all where kernel`); a.StatusCode != 200 {
+		t.Fatalf("got %d %s", a.StatusCode, a.body)
+	}
+	if a := postHub(t, w, "/outputs/hub", form); a.StatusCode != 202 {
+		t.Fatalf("got %d %s", a.StatusCode, a.body)
+	}
+	pushes(t, w, 1)
 	form.Set("hub.mode", "unsubscribe")
 	if a := postHub(t, w, "/outputs/hub", form); a.StatusCode != 202 {
 		t.Fatalf("got %d %s", a.StatusCode, a.body)
