@@ -26,7 +26,7 @@ import (
 
 const (
 	pollInterval = time.Second      // of claims without an event that views got items
-	runTime      = 20 * time.Second // after which a worker leaves a subscription, so that others get their turn
+	runTime      = 5 * time.Second  // after which a worker leaves a subscription, so that others get their turn
 	sendTimeout  = 15 * time.Second // timeout of an attempt
 	saveInterval = 5 * time.Second  // after which progress is stored
 	claimTime    = 10 * time.Second // after which another process may claim what a process that died left
