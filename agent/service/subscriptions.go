@@ -186,8 +186,8 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 	return wire.AddedSubscription{SubscriptionState: state, Secret: secret}, err
 }
 
-// Unsubscribed returns the title of a subscription to mails whose link has the key, and removes it if remove is set. Whoever has a
-// mail may do so, without a login. The error is [storage.ErrNotFound] also for a wrong key.
+// Unsubscribed returns the title of a subscription to mails whose link has the key, and removes it if remove is set. The link needs
+// no login. The error is [storage.ErrNotFound] also for a wrong key.
 func (s *Subscriptions) Unsubscribed(ctx context.Context, id, key string, remove bool) (title string, err error) {
 	stored, err := storage.Subscriptions(s.Store).Get(ctx, id)
 	if err != nil {

@@ -217,7 +217,8 @@ func (s *Views) checkSubscriptions(ctx context.Context, v view.View) error {
 	return s.endPushes(ctx, stored.Number, isOthers)
 }
 
-// endPushes removes the WebSub subscribers of a view that meet a condition. Nobody else could: they subscribed by themselves.
+// endPushes removes the WebSub subscribers of a view that meet a condition. They subscribe by themselves, so that the owner of the view
+// can't remove them first.
 func (s *Views) endPushes(ctx context.Context, number int64, is func(storage.Subscription) bool) error {
 	all, err := storage.Subscriptions(s.Store).List(ctx)
 	for _, one := range all {

@@ -188,7 +188,7 @@ func (o *outputs) view(name string) documentSource {
 		}
 		d, err := o.documentOf(r.Context(), ids)
 		d.Title, d.Description, d.Home = titleOf(v), "The items of the view "+v.Name+".", BaseURL(r)+"/"
-		// Whoever may read the feed by a token in its address may subscribe by the same.
+		// A token in the address of the feed authorizes requests to its hub too.
 		d.Hub = BaseURL(r) + hub.Path
 		if token := access.AddressToken(r.Context()); token != "" {
 			d.Hub += "?" + url.Values{"token": {token}}.Encode()

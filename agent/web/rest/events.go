@@ -17,29 +17,38 @@ import (
 	"feedmesh/agent/wire"
 )
 
-// eventsRoute returns the route of the event stream.
-func eventsRoute() route {
-	o := wire.WatchEvents
+// streamRoute returns the route of a stream of server-sent events.
+func streamRoute[In any](o wire.Operation[In, wire.Document], description string, send func(*Server, In, http.ResponseWriter, *http.Request)) route {
 	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
 		d := describe(o)
 		d.Responses = map[string]*huma.Response{"200": {
-			Description: "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id; \"marked\" with a change of the marks of this client: ids, read, starred; \"subscribed\" once \"happened\" and \"marked\" are sent, and again after a gap: what changed before it is to be requested. Lines that begin with a colon are heartbeats.",
+			Description: description,
 			Content:     map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}
-		huma.Register(api, d, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
+		huma.Register(api, d, func(_ context.Context, in *In) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				r, w := humago.Unwrap(ctx)
-				sendEvents(s.Events, w, r)
+				send(s, *in, w, r)
 			}}, nil
 		})
 	}}
 }
 
+// eventsRoute returns the route of the event stream.
+func eventsRoute() route {
+	return streamRoute(wire.WatchEvents, "Server-sent events: \"state\" with the body of GET /api/status, immediately and after each change, at most every two seconds; \"happened\" with an event: kind, at, text, and its item_id or story_id; \"marked\" with a change of the marks of this client: ids, read, starred; \"subscribed\" once \"happened\" and \"marked\" are sent, and again after a gap: what changed before it is to be requested. Lines that begin with a colon are heartbeats.", sendEvents)
+}
+
+// viewEventsRoute returns the route of the streams of views.
+func viewEventsRoute() route {
+	return streamRoute(wire.WatchView, "Server-sent events: \"item\" with an item as searches find it, and an ID, in order of entry. Lines that begin with a colon are heartbeats.", sendEntered)
+}
+
 // sendEvents streams events to a client.
-func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
+func sendEvents(s *Server, _ wire.None, w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // closes the stream
-	events, err := from.Watch(ctx, access.From(ctx).Key(access.Address(r)))
+	events, err := s.Events.Watch(ctx, access.From(ctx).Key(access.Address(r)))
 	if err != nil {
 		tooManyRequests(err.Error(), time.Minute).ServeHTTP(w, r)
 		return
@@ -57,24 +66,6 @@ func sendEvents(from *service.Events, w http.ResponseWriter, r *http.Request) {
 		}
 		return sse.Event{Name: "happened", Data: e.Event}
 	})
-}
-
-// viewEventsRoute returns the route of the streams of views.
-func viewEventsRoute() route {
-	o := wire.WatchView
-	return route{o.ID, o.Scope, func(api huma.API, s *Server) {
-		d := describe(o)
-		d.Responses = map[string]*huma.Response{"200": {
-			Description: "Server-sent events: \"item\" with an item as searches find it, and an ID, in order of entry. Lines that begin with a colon are heartbeats.",
-			Content:     map[string]*huma.MediaType{o.Type: {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}}
-		huma.Register(api, d, func(_ context.Context, in *wire.WatchViewRequest) (*huma.StreamResponse, error) {
-			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				r, w := humago.Unwrap(ctx)
-				sendEntered(s, *in, w, r)
-			}}, nil
-		})
-	}}
 }
 
 // sendEntered streams the items that enter a view to a client.

@@ -138,7 +138,7 @@ func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
 func TestUnsubscribe_ByTheLinkOfAMail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.ann = t.Context() // nobody is logged in
+	f.ann = t.Context() // without a client
 	stored := func() bool {
 		all, err := storage.Subscriptions(f.Store).List(t.Context())
 		if err != nil {

@@ -18,8 +18,8 @@ func IsURL(address string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && u.Fragment == ""
 }
 
-// WithoutQuery returns a URL without its password and its query, which may contain secrets.
-func WithoutQuery(address string) string {
+// withoutQuery returns a URL without its password and its query, which may contain secrets.
+func withoutQuery(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -30,15 +30,26 @@ func WithoutQuery(address string) string {
 	return u.Redacted()
 }
 
-// NewClient returns a client of HTTP that follows no redirects: the owner of a receiver would not learn that it moved.
-func NewClient(transport http.RoundTripper) *http.Client {
-	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &http.Client{Transport: transport, CheckRedirect: refuse}
+// An HTTP sends messages by HTTP, for the channels whose receivers are URLs.
+type HTTP struct {
+	Client    *http.Client // follows no redirects: the owner of a receiver would not learn that it moved
+	UserAgent string
+	Now       func() time.Time
 }
 
-// Post sends a message by HTTP. Every status but those of success is a [*ResponseError].
-func Post(client *http.Client, request *http.Request, now time.Time) (Response, error) {
-	response, err := client.Do(request)
+// NewHTTP returns an HTTP that connects through the transport, which refuses private addresses.
+func NewHTTP(transport http.RoundTripper, userAgent string, now func() time.Time) HTTP {
+	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return HTTP{&http.Client{Transport: transport, CheckRedirect: refuse}, userAgent, now}
+}
+
+// Redacted implements [Channel].
+func (h HTTP) Redacted(address string) string { return withoutQuery(address) }
+
+// Post sends a request with a message. Every status but those of success is a [*ResponseError].
+func (h HTTP) Post(request *http.Request) (Response, error) {
+	request.Header.Set("User-Agent", h.UserAgent)
+	response, err := h.Client.Do(request)
 	if err != nil {
 		return Response{}, WithoutURL(err)
 	}
@@ -49,7 +60,7 @@ func Post(client *http.Client, request *http.Request, now time.Time) (Response, 
 	}
 	return Response{}, &ResponseError{
 		Status: response.StatusCode, Text: "the receiver responded " + strings.TrimSpace(strconv.Itoa(response.StatusCode)+" "+http.StatusText(response.StatusCode)),
-		RetryAfter: retryAfter(response.Header.Get("Retry-After"), now), IsGone: response.StatusCode == http.StatusGone,
+		RetryAfter: retryAfter(response.Header.Get("Retry-After"), h.Now()), IsGone: response.StatusCode == http.StatusGone,
 	}
 }
 

@@ -48,15 +48,11 @@ const (
 )
 
 // A Channel sends feeds of new entries to subscribers.
-type Channel struct {
-	client    *http.Client
-	userAgent string
-	now       func() time.Time
-}
+type Channel struct{ channel.HTTP }
 
 // New returns a channel that connects through the transport, which refuses private addresses.
 func New(transport http.RoundTripper, userAgent string, now func() time.Time) *Channel {
-	return &Channel{channel.NewClient(transport), userAgent, now}
+	return &Channel{channel.NewHTTP(transport, userAgent, now)}
 }
 
 // Limits implements [channel.Channel]: a message leaves nothing out.
@@ -69,9 +65,6 @@ func (c *Channel) Check(address string) error {
 	}
 	return nil
 }
-
-// Redacted implements [channel.Channel].
-func (c *Channel) Redacted(address string) string { return channel.WithoutQuery(address) }
 
 // Links returns the value of the header Link of a feed, section 4.
 func Links(hub, topic string) string {
@@ -105,13 +98,12 @@ func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messa
 	}
 	request.Header.Set("Content-Type", format.Kind+"; charset=utf-8")
 	request.Header.Set("Link", Links(d.Hub, d.Self))
-	request.Header.Set("User-Agent", c.userAgent)
 	if to.Secret != "" {
 		mac := hmac.New(sha256.New, []byte(to.Secret))
 		mac.Write(body)
 		request.Header.Set("X-Hub-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	return channel.Post(c.client, request, c.now())
+	return c.Post(request)
 }
 
 // Verify returns nil if a subscriber confirms that it requested to subscribe to a topic, for the time of the lease, or to
@@ -134,8 +126,8 @@ func (c *Channel) Verify(ctx context.Context, callback, mode, topic string, leas
 	if err != nil {
 		return err
 	}
-	request.Header.Set("User-Agent", c.userAgent)
-	response, err := c.client.Do(request)
+	request.Header.Set("User-Agent", c.UserAgent)
+	response, err := c.Client.Do(request)
 	if err != nil {
 		return fmt.Errorf("the callback of the subscriber can't be reached: %w", channel.WithoutURL(err))
 	}

@@ -46,15 +46,11 @@ func keyOf(secret string) ([]byte, error) {
 }
 
 // A Channel sends webhooks.
-type Channel struct {
-	client    *http.Client
-	userAgent string
-	now       func() time.Time
-}
+type Channel struct{ channel.HTTP }
 
 // New returns a channel that connects through the transport, which refuses private addresses.
 func New(transport http.RoundTripper, userAgent string, now func() time.Time) *Channel {
-	return &Channel{channel.NewClient(transport), userAgent, now}
+	return &Channel{channel.NewHTTP(transport, userAgent, now)}
 }
 
 // Limits implements [channel.Channel].
@@ -67,9 +63,6 @@ func (c *Channel) Check(address string) error {
 	}
 	return nil
 }
-
-// Redacted implements [channel.Channel].
-func (c *Channel) Redacted(address string) string { return channel.WithoutQuery(address) }
 
 // An Event is the body of a webhook.
 type Event struct {
@@ -100,18 +93,18 @@ func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messa
 	if err != nil {
 		return channel.Response{}, errors.New("the receiver is not a valid URL: change it")
 	}
-	timestamp := strconv.FormatInt(c.now().Unix(), 10)
+	timestamp := strconv.FormatInt(c.Now().Unix(), 10)
 	signature, err := sign(to.Secret, m.ID, timestamp, body)
 	if err != nil {
 		return channel.Response{}, err
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": c.userAgent,
-		"Webhook-Id": m.ID, "Webhook-Timestamp": timestamp, "Webhook-Signature": signature,
+		"Content-Type": "application/json",
+		"Webhook-Id":   m.ID, "Webhook-Timestamp": timestamp, "Webhook-Signature": signature,
 	} {
 		request.Header.Set(name, value)
 	}
-	return channel.Post(c.client, request, c.now())
+	return c.Post(request)
 }
 
 // sign returns the signature of a message: version and HMAC-SHA256 of its ID, timestamp and body.
