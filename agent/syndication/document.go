@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,12 @@ func EntryOf(i storage.Item, feed string) Entry {
 			e.Enclosures = append(e.Enclosures, file)
 		}
 	}
+	return e
+}
+
+// With returns the entry with a prefix of its title, and labels before its tags.
+func (e Entry) With(prefix string, labels []string) Entry {
+	e.Title, e.Tags = prefix+e.Title, slices.Concat(labels, e.Tags)
 	return e
 }
 

@@ -457,12 +457,11 @@ func (r *run) items(ctx context.Context, members []single) (map[string]*channel.
 		if err != nil {
 			return nil, err
 		}
-		entry := syndication.EntryOf(item, titles[item.FeedID])
-		entry.Title, entry.Tags = v.Set.Prefix+entry.Title, append(slices.Clone(v.Set.Labels), entry.Tags...)
 		items[m.ItemID] = &channel.Item{
 			ID: item.ID, View: v.Name, URL: item.URL, Title: v.Set.Prefix + cmp.Or(item.Title, item.Excerpt, item.URL), Excerpt: item.Excerpt, Author: item.Author,
 			FeedID: item.FeedID, FeedTitle: titles[item.FeedID], Published: item.Time(), Language: item.Language, Categories: item.Categories,
-			Topics: item.Topics, Labels: v.Set.Labels, StoryID: item.StoryID, Entry: entry,
+			Topics: item.Topics, Labels: v.Set.Labels, StoryID: item.StoryID,
+			Entry: syndication.EntryOf(item, titles[item.FeedID]).With(v.Set.Prefix, v.Set.Labels),
 		}
 	}
 	return items, nil

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -194,8 +193,7 @@ func (o *outputs) view(name string) documentSource {
 			d.Hub += "?" + url.Values{"token": {token}}.Encode()
 		}
 		for i := range d.Entries {
-			d.Entries[i].Title = v.Set.Prefix + d.Entries[i].Title
-			d.Entries[i].Tags = append(slices.Clone(v.Set.Labels), d.Entries[i].Tags...)
+			d.Entries[i] = d.Entries[i].With(v.Set.Prefix, v.Set.Labels)
 		}
 		return d, err
 	}
