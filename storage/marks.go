@@ -46,10 +46,12 @@ type MarkChange struct{ Read, Starred *bool }
 // A Stream selects the items of one feed, of all feeds with a tag, or, if both are empty, all items.
 type Stream struct{ FeedID, Tag string }
 
-// A MarkQuery selects listed items of a stream. A query for starred items or a label also returns those that are no
+// A MarkQuery selects listed items of a stream. A query for starred items, a label or a view also returns those that are no
 // longer listed.
 type MarkQuery struct {
 	Stream
+	View          int64     // Number of a [View]: only its present members; 0: no filter
+	Since         time.Time // of View: published at or after
 	Read, Starred *bool     // filter by mark; nil: no filter
 	Label         string    // of the client's [Annotation]; empty: no filter
 	From, Until   time.Time // first seen at or after From and before Until; zero: no bound

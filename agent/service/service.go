@@ -145,7 +145,8 @@ func New(d Deps) *Service {
 	lists := reading.New(d.Store, d.Mesh, d.Now, d.Log)
 	search := &Search{c, lists, make(chan struct{}, maxStoreSearches)}
 	events := &Events{c, status, newStreams()}
-	views := &Views{c, search, events}
+	views := &Views{core: c, search: search, events: events}
+	lists.ReadViews(readableViews{views})
 	subscriptions := &Subscriptions{c, views}
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{

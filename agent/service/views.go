@@ -31,6 +31,7 @@ type Views struct {
 	*core
 	search *Search
 	events *Events
+	cache  viewCache
 }
 
 // A readView is a stored view with its definition. Of an unreadable definition it has only the name, and the error.
@@ -66,8 +67,11 @@ func isSameClient(a, b string) bool {
 }
 
 // mayRead reports whether a client may read the view.
-func (v readView) mayRead(c access.Client) bool {
-	return v.isOwn(c) || c.May(access.Admin) || v.Readers == view.Everyone || v.Readers == view.People && c.May(access.Read)
+func (v readView) mayRead(c access.Client) bool { return mayRead(c, v.stored.Owner, v.Readers) }
+
+// mayRead reports whether a client may read the view of an owner for these readers.
+func mayRead(c access.Client, owner string, readers view.Readers) bool {
+	return isSameClient(owner, c.ID) || c.May(access.Admin) || readers == view.Everyone || readers == view.People && c.May(access.Read)
 }
 
 // List returns the views that the client may read, ordered by name.

@@ -18,6 +18,7 @@ const (
 type ReadingQuery struct {
 	Feed   string `query:"feed" maxLength:"64" doc:"Only items of the feed with this ID."`
 	Tag    string `query:"tag" maxLength:"200" doc:"Only items of feeds with this tag; tags are folders."`
+	View   string `query:"view" maxLength:"64" doc:"Only items of the view of this name, in the order of their times."`
 	Label  string `query:"label" maxLength:"64" doc:"Only items that this client gave the label."`
 	Show   string `query:"show" enum:"unread,all,starred" default:"unread" doc:"Which items; those first seen 30 days ago or earlier count as read."`
 	Oldest bool   `query:"oldest" doc:"In order of their times, oldest first; by default newest first."`
@@ -50,9 +51,17 @@ type ReadingPage struct {
 
 // Folders are the numbers of unread items of a client.
 type Folders struct {
-	Unread  int64          `json:"unread" doc:"Of all feeds."`
-	Folders []Folder       `json:"folders" doc:"Tags of feeds, by name; at most 1,000."`
-	Feeds   []FeedInFolder `json:"feeds" doc:"Feeds of the requested folder, or of all, first those with most unread items; at most 200."`
+	Unread  int64           `json:"unread" doc:"Of all feeds."`
+	Folders []Folder        `json:"folders" doc:"Tags of feeds, by name; at most 1,000."`
+	Feeds   []FeedInFolder  `json:"feeds" doc:"Feeds of the requested folder, or of all, first those with most unread items; at most 200."`
+	Views   []ViewInFolders `json:"views" doc:"Views that you may read, by name; at most 100."`
+}
+
+// A ViewInFolders is a view with its number of unread items.
+type ViewInFolders struct {
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Unread int64  `json:"unread" doc:"Of the latest 5,000 unread items of all feeds."`
 }
 
 // A Folder is a tag of feeds.
@@ -88,6 +97,7 @@ type MarkItemsRequest struct{ Body Marks }
 type ReadStream struct {
 	Feed  string    `json:"feed,omitempty" maxLength:"64" doc:"ID of a feed."`
 	Tag   string    `json:"tag,omitempty" maxLength:"200" doc:"A tag of feeds. Without feed and tag: all feeds."`
+	View  string    `json:"view,omitempty" maxLength:"64" doc:"Name of a view."`
 	Label string    `json:"label,omitempty" maxLength:"64" doc:"A label that this client gave to items."`
 	Until time.Time `json:"until,omitzero" doc:"Only items first seen at or before this time; by default all."`
 	Older time.Time `json:"older,omitzero" doc:"Only items whose place in a list, time, is at or before this one; by default all."`
@@ -259,7 +269,7 @@ var (
 	MarkItems = Operation[MarkItemsRequest, None]{ID: "mark-items", Method: "POST", Path: "/api/reading/marks", Tag: "reading", Scope: access.Read,
 		Summary: "Mark items as read, unread or starred", Errors: []int{400, 422, 503}}
 	MarkAllRead = Operation[MarkAllReadRequest, MarkedRead]{ID: "mark-all-read", Method: "POST", Path: "/api/reading/all-read", Tag: "reading", Scope: access.Read,
-		Summary: "Mark all items of a feed, a folder, a label or all feeds as read", Errors: []int{400, 404, 422, 503}}
+		Summary: "Mark all items of a feed, a folder, a view, a label or all feeds as read", Errors: []int{400, 404, 422, 503}}
 	ListLabels = Operation[None, ItemLabels]{ID: "list-labels", Method: "GET", Path: "/api/reading/labels", Tag: "reading", Scope: access.Read,
 		Summary: "Labels that this client gave to items", Errors: []int{503}}
 	GetAnnotation = Operation[ByID, Annotation]{ID: "get-annotation", Method: "GET", Path: "/api/items/{id}/annotation", Tag: "reading", Scope: access.Read,

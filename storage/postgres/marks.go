@@ -108,7 +108,11 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 		b.WriteString(text)
 	}
 	starred := q.Starred != nil && *q.Starred
-	add(`SELECT ` + listFields(q) + ` FROM items i` + joinMarks + ` WHERE `)
+	from, isListedHere := ` FROM items i`, isListed
+	if q.View != 0 {
+		from, isListedHere = ` FROM view_members s JOIN items i ON i.id = s.item_id`, `true`
+	}
+	add(`SELECT ` + listFields(q) + from + joinMarks + ` WHERE `)
 	switch {
 	case q.Label != "":
 		add(`EXISTS (SELECT FROM annotations n WHERE n.client = $1 AND n.item_id = i.id AND n.labels ? $?::text)`, q.Label)
@@ -118,7 +122,13 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 	case starred:
 		add(`m.starred`)
 	default:
-		add(isListed)
+		add(isListedHere)
+	}
+	if q.View != 0 {
+		add(` AND s.view = $? AND NOT s.absent`, q.View)
+	}
+	if !q.Since.IsZero() {
+		add(` AND s.published >= $?`, micro(q.Since))
 	}
 	if q.Starred != nil && !starred {
 		add(` AND NOT coalesce(m.starred, false)`)
@@ -141,6 +151,9 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 	column, last := `i.first_seen`, after.FirstSeen
 	if q.ByTime {
 		column, last = itemTime, after.Time
+		if q.View != 0 {
+			column = `s.published` // the same, in the order of an index
+		}
 	}
 	order, beyond := "DESC", "<"
 	if q.Oldest {

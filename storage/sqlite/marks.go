@@ -94,7 +94,7 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 // ListMarked implements [storage.Marks].
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	index := listIndex(q)
-	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
+	if q.Label == "" && q.View == 0 && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
 		most := maxSorted
 		if q.Tag != "" {
 			most = maxFiltered
@@ -188,6 +188,10 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 	if q.ByTime {
 		column, at, last = itemTime, math.MaxInt64, after.Time
 	}
+	isOfMembers := q.View != 0 && q.Label == "" && (q.Starred == nil || !*q.Starred) // read in the order of their index
+	if isOfMembers && q.ByTime {
+		column = `s.published`
+	}
 	order, id := "DESC", "{" // sorts after all IDs
 	// SQLite seeks in an index by a comparison of an expression, not of a row with one.
 	place := ` AND ` + column + ` <= ?6 AND (` + column + `, i.id) < (?6, ?7)`
@@ -211,8 +215,13 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 		}
 	case q.Starred != nil && *q.Starred:
 		b.WriteString(` FROM marks s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.client = ?1 AND s.starred`)
+	case isOfMembers:
+		b.WriteString(` FROM view_members s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.view = ?11 AND s.absent = 0 AND s.published >= ?12`)
 	default:
 		b.WriteString(` FROM items i INDEXED BY ` + index + joinMarks + ` WHERE ` + isListed)
+	}
+	if q.View != 0 && !isOfMembers {
+		b.WriteString(` AND EXISTS (SELECT 1 FROM view_members WHERE view = ?11 AND item_id = i.id AND absent = 0 AND published >= ?12)`)
 	}
 	if q.FeedID != "" {
 		b.WriteString(` AND i.feed = (SELECT num FROM feeds WHERE id = ?2)`)
@@ -236,8 +245,11 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 	}
 	b.WriteString(` ORDER BY ` + column + ` ` + order + `, i.id ` + order + ` LIMIT ?9`)
 	args := []any{client, q.FeedID, q.Tag, from, until, at, id, q.Read, max(limit, 0)}
-	if q.Label != "" {
+	if q.Label != "" || q.View != 0 {
 		args = append(args, q.Label)
+	}
+	if q.View != 0 {
+		args = append(args, q.View, sinceOrAlways(q.Since))
 	}
 	return b.String(), args
 }

@@ -281,3 +281,40 @@ func relatedMembers(c storeTest) {
 	got, err = c.MembersOfOriginals(c.Context(), []int64{1}, items[1].ID)
 	want("members of an original that is a duplicate itself", got, err, of(items[1].ID, 1, 4))
 }
+
+func markedMembers(c storeTest) {
+	items := readable(c, c.addFeed("https://a.example/"), 5)
+	var members []storage.Member
+	for _, i := range []int{0, 1, 3, 4} {
+		members = append(members, storage.Member{View: 7, ItemID: items[i].ID, Entered: day, Published: items[i].Time()})
+	}
+	members[3].Absent = true
+	changeMembers(c, nil, append(members, storage.Member{View: 8, ItemID: items[2].ID, Entered: day, Published: items[2].Time()})...)
+	mark(c, "ann", storage.MarkChange{Read: &yes}, items[1])
+	mark(c, "ann", storage.MarkChange{Starred: &yes}, items[0], items[2])
+	annotate(c, "ann", items[3], "", "later")
+
+	byTime := func(items ...storage.Item) []storage.Item {
+		slices.SortFunc(items, func(a, b storage.Item) int { return cmp.Or(b.Time().Compare(a.Time()), cmp.Compare(b.ID, a.ID)) })
+		return items
+	}
+	all := byTime(items[0], items[1], items[3])
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true}, all...)
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Oldest: true}, newestFirst(all)...)
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Since: all[1].Time()}, byTime(slices.DeleteFunc(slices.Clone(all), func(i storage.Item) bool { return i.Time().Before(all[1].Time()) })...)...)
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Read: &no}, byTime(items[0], items[3])...)
+	wantListed(c, "ann", storage.MarkQuery{View: 7, Read: &yes}, items[1])
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Starred: &yes}, items[0])
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Label: "later"}, items[3])
+	wantListed(c, "ann", storage.MarkQuery{View: 9, ByTime: true})
+
+	got, err := c.CountMembersOfItems(c.Context(), []storage.MemberQuery{{View: 7}, {View: 8, Since: items[2].Time().Add(time.Microsecond)}, {View: 9}}, itemIDs(items)...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.wantEqual("items of views", got, map[int64]int64{7: 3})
+	got, err = c.CountMembersOfItems(c.Context(), []storage.MemberQuery{{View: 8, Since: items[2].Time()}})
+	if err != nil || len(got) != 0 {
+		c.Errorf("of no items %v are in views, %v", got, err)
+	}
+}

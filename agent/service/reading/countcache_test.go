@@ -8,7 +8,7 @@ import (
 )
 
 func TestCountCache_RemovesOldCounts(t *testing.T) {
-	cache := countCache{byClient: map[string]counted{}}
+	cache := newCountCache[map[string]storage.UnreadCount]()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	counts := map[string]storage.UnreadCount{"feed": {Count: 1}}
 	cache.put("a", counts, now, 0)

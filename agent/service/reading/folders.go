@@ -23,8 +23,8 @@ const (
 // the client's own changes in this process are always in them.
 func (l *Lists) unread(ctx context.Context) (map[string]storage.UnreadCount, error) {
 	client, now := access.From(ctx).ID, l.now()
-	unread, changes := l.counts.get(client, now)
-	if unread != nil {
+	unread, isRecent, changes := l.counts.get(client, now)
+	if isRecent {
 		return unread, nil
 	}
 	unread, err := l.store.CountUnread(ctx, client, UnreadSince(now))
@@ -95,6 +95,9 @@ func (l *Lists) Folders(ctx context.Context, in wire.FolderQuery) (wire.Folders,
 	out := wire.Folders{Unread: totals.All.Count, Folders: []wire.Folder{}}
 	for _, name := range feeds.sortedTags[:min(len(feeds.sortedTags), maxFolders)] {
 		out.Folders = append(out.Folders, wire.Folder{Name: name, Feeds: int64(len(feeds.byTag[name])), Unread: totals.Folders[name].Count})
+	}
+	if out.Views, err = l.viewFolders(ctx); err != nil {
+		return wire.Folders{}, err
 	}
 	if in.Tag != "" {
 		for _, id := range feeds.byTag[in.Tag] {
@@ -179,46 +182,51 @@ const (
 	maxCounted = 1000            // clients of a [countCache]
 )
 
-// A countCache caches the numbers of unread items of clients, some 100 bytes for each of their feeds with unread items. Each put
+// A countCache caches the numbers of unread items of clients, some 100 bytes for each of their feeds or views with unread items. Each put
 // removes those that are too old. A full cache is cleared.
-type countCache struct {
+type countCache[Counts any] struct {
 	mu       sync.Mutex
-	byClient map[string]counted
+	byClient map[string]counted[Counts]
 	changes  uint64 // number of calls of forget
 }
 
 // A counted is a cached result of a count.
-type counted struct {
-	unread map[string]storage.UnreadCount // by feed ID
+type counted[Counts any] struct {
+	unread Counts
 	at     time.Time
 }
 
-// get returns the cached numbers of a client, nil if none are recent, and the value that put needs.
-func (c *countCache) get(client string, now time.Time) (unread map[string]storage.UnreadCount, changes uint64) {
+func newCountCache[Counts any]() *countCache[Counts] {
+	return &countCache[Counts]{byClient: map[string]counted[Counts]{}}
+}
+
+// get returns the cached numbers of a client, if they are recent, and the value that put needs.
+func (c *countCache[Counts]) get(client string, now time.Time) (unread Counts, is bool, changes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if kept, is := c.byClient[client]; is && isRecent(kept.at, now, countAge) {
-		return kept.unread, c.changes
+	kept := c.byClient[client]
+	if !isRecent(kept.at, now, countAge) {
+		return unread, false, c.changes
 	}
-	return nil, c.changes
+	return kept.unread, true, c.changes
 }
 
 // put caches numbers that were counted after a call of get. It ignores them if marks have changed since then.
-func (c *countCache) put(client string, unread map[string]storage.UnreadCount, at time.Time, changes uint64) {
+func (c *countCache[Counts]) put(client string, unread Counts, at time.Time, changes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes != changes {
 		return
 	}
-	maps.DeleteFunc(c.byClient, func(_ string, kept counted) bool { return !isRecent(kept.at, at, countAge) })
+	maps.DeleteFunc(c.byClient, func(_ string, kept counted[Counts]) bool { return !isRecent(kept.at, at, countAge) })
 	if len(c.byClient) >= maxCounted {
 		clear(c.byClient)
 	}
-	c.byClient[client] = counted{unread, at}
+	c.byClient[client] = counted[Counts]{unread, at}
 }
 
 // forget removes the numbers of a client whose marks changed.
-func (c *countCache) forget(client string) {
+func (c *countCache[Counts]) forget(client string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++

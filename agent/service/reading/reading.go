@@ -31,6 +31,7 @@ type Store interface {
 	storage.Marks
 	storage.Feeds
 	storage.Records
+	storage.Members
 	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
 }
 
@@ -42,14 +43,18 @@ type Lists struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	feeds   feedCache
-	counts  countCache
-	starred func(ctx context.Context, ids []string) // see OnStar
+	feeds      feedCache
+	counts     *countCache[map[string]storage.UnreadCount] // by feed ID
+	viewCounts *countCache[map[int64]int64]                // by the number of a view
+	views      ViewSource
+	starred    func(ctx context.Context, ids []string) // see OnStar
 }
 
 // New returns the reading lists of a store. Changes of marks are published to out.
 func New(store Store, out subjects.Publisher, now func() time.Time, log *slog.Logger) *Lists {
-	return &Lists{store: store, out: out, now: now, log: log, counts: countCache{byClient: map[string]counted{}}}
+	return &Lists{
+		store: store, out: out, now: now, log: log, counts: newCountCache[map[string]storage.UnreadCount](), viewCounts: newCountCache[map[int64]int64](),
+	}
 }
 
 // OnStar sets a function that is called when the client of the context gives stars. It must not block.
@@ -65,7 +70,7 @@ func (l *Lists) Feeds(ctx context.Context) (map[string]Feed, error) {
 }
 
 // List returns a page of a reading list. The error may be [storage.ErrBadCursor], or [storage.ErrNotFound] for a feed
-// that is not stored.
+// that is not stored, or a view that the client may not read.
 func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPage, error) {
 	after, err := ParsePosition(in.Cursor)
 	if err != nil {
@@ -76,6 +81,9 @@ func (l *Lists) List(ctx context.Context, in wire.ReadingQuery) (wire.ReadingPag
 	}
 	q := l.query(in.Show)
 	q.FeedID, q.Tag, q.Label, q.ByTime, q.Oldest = in.Feed, in.Tag, in.Label, true, in.Oldest
+	if err := l.selectView(ctx, in.View, &q); err != nil {
+		return wire.ReadingPage{}, err
+	}
 	marked, err := l.store.ListMarked(ctx, access.From(ctx).ID, q, after, in.Limit+1)
 	if err != nil {
 		return wire.ReadingPage{}, err
@@ -218,12 +226,12 @@ func (l *Lists) Mark(ctx context.Context, change storage.MarkChange, ids ...stri
 // maxUndo is the number of items that can be marked as unread again after [Lists.MarkAll].
 const maxUndo = 1000
 
-// MarkAll marks all items of a feed, a folder or all feeds as read. The error may be [storage.ErrNotFound] for a feed.
+// MarkAll marks all items of a feed, a folder, a view, a label or all feeds as read. The error may be [storage.ErrNotFound] for a feed or a view.
 func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.MarkedRead, error) {
 	if err := l.checkFeed(ctx, in.Body.Feed); err != nil {
 		return wire.MarkedRead{}, err
 	}
-	if !in.Body.Older.IsZero() || in.Body.Label != "" {
+	if !in.Body.Older.IsZero() || in.Body.Label != "" || in.Body.View != "" {
 		return l.markListed(ctx, in.Body)
 	}
 	now := l.now()
@@ -249,6 +257,9 @@ func (l *Lists) MarkAll(ctx context.Context, in wire.MarkAllReadRequest) (wire.M
 func (l *Lists) markListed(ctx context.Context, in wire.ReadStream) (wire.MarkedRead, error) {
 	q, read := l.query(wire.ShowUnread), true
 	q.FeedID, q.Tag, q.Label, q.ByTime = in.Feed, in.Tag, in.Label, true
+	if err := l.selectView(ctx, in.View, &q); err != nil {
+		return wire.MarkedRead{}, err
+	}
 	if !in.Until.IsZero() {
 		q.Until = in.Until.Add(time.Microsecond)
 	}
@@ -298,6 +309,7 @@ const (
 // when they are loaded again.
 func (l *Lists) changed(ctx context.Context, marks subjects.ChangedMarks) {
 	l.counts.forget(marks.Client)
+	l.viewCounts.forget(marks.Client)
 	event := subjects.Event{Kind: subjects.MarksChanged, At: l.now(), Marks: &marks}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
 	defer cancel()

@@ -336,3 +336,59 @@ func TestAnnotate_Limits(t *testing.T) {
 		t.Errorf("another client: got %v", err)
 	}
 }
+
+func TestViews_AreListsWithUnreadNumbers(t *testing.T) {
+	f := newFixture(t)
+	number := map[string]int64{}
+	for name, definition := range map[string]string{"odd": `view odd "Odd ones" for people = from all where odd window 4h`, "own": "view own = from all", "broken": "view broken = of all"} {
+		number[name] = int64(len(number) + 1)
+		v := storage.View{Name: name, Number: number[name], Owner: "bob", Definition: definition, Changed: noon}
+		if err := storage.Views(f.Store).Change(t.Context(), name, func(*storage.View) (*storage.View, error) { return &v, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var members []storage.Member
+	for n, views := range map[int][]string{1: {"odd", "own"}, 3: {"odd"}, 0: {"odd"}} {
+		for _, view := range views {
+			members = append(members, storage.Member{View: number[view], ItemID: fmt.Sprint("i", n), Entered: noon, Published: noon.Add(time.Duration(n-5) * time.Hour)})
+		}
+	}
+	if err := f.Store.ChangeMembers(t.Context(), storage.Fence{}, members, nil); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the view of others within its window", f.ids(t, f.ann, wire.ReadingQuery{View: "odd"}), "i3", "i1")
+	f.mark(t, f.ann, wire.Marks{IDs: []string{"i3"}, Read: &yes})
+	want(t, "unread", f.ids(t, f.ann, wire.ReadingQuery{View: "odd"}), "i1")
+	want(t, "all", f.ids(t, f.ann, wire.ReadingQuery{View: "odd", Show: wire.ShowAll, Oldest: true}), "i1", "i3")
+	reader := access.With(t.Context(), access.Client{ID: "cem", Scopes: []access.Scope{access.Read}})
+	for _, view := range []string{"own", "none"} {
+		if _, err := f.Reading.List(reader, wire.ReadingQuery{View: view, Limit: 1}); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("%s: got %v, want that there is none", view, err)
+		}
+	}
+
+	folders := func(as context.Context) []wire.ViewInFolders {
+		t.Helper()
+		got, err := f.Reading.Folders(as, wire.FolderQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Views
+	}
+	want(t, "the views of a reader", folders(reader), wire.ViewInFolders{Name: "odd", Title: "Odd ones", Unread: 2})
+	want(t, "those of an administrator", folders(f.ann), wire.ViewInFolders{Name: "broken", Title: "broken"}, wire.ViewInFolders{Name: "odd", Title: "Odd ones", Unread: 1}, wire.ViewInFolders{Name: "own", Title: "own", Unread: 1})
+	done, err := f.Reading.MarkAll(f.ann, wire.MarkAllReadRequest{Body: wire.ReadStream{View: "odd", Until: f.now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "marked", done.IDs, "i1")
+	want(t, "the numbers after it", folders(f.ann), wire.ViewInFolders{Name: "broken", Title: "broken"}, wire.ViewInFolders{Name: "odd", Title: "Odd ones"}, wire.ViewInFolders{Name: "own", Title: "own"})
+	want(t, "unread of all", f.ids(t, f.ann, wire.ReadingQuery{}), "i4", "i2", "i0")
+
+	if _, err := f.Views.Save(f.bob, wire.SaveViewRequest{Name: "new", Body: wire.ViewSetting{Definition: "view new for everyone = from all"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := folders(reader); len(got) != 2 || got[0].Name != "new" {
+		t.Errorf("after a change of views: got %v", got)
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
+	"feedmesh/classify/view"
 	"feedmesh/storage"
 )
 
@@ -42,6 +43,7 @@ type readingState map[string]string
 var readingParams = []param{
 	{name: "feed", max: 64},
 	{name: "tag", max: 200},
+	{name: "view", max: view.MaxName},
 	{name: "label", max: reading.MaxLabel},
 	{name: "show", max: 8, values: []string{wire.ShowUnread, wire.ShowAll, wire.ShowStarred}, initial: wire.ShowUnread},
 	{name: "sort", max: 8, values: []string{"newest", "oldest"}, initial: "newest"},
@@ -72,6 +74,7 @@ type readingPage struct {
 	Layout   choice   // the other layout
 	Cards    bool
 	Folders  []choice
+	Views    []choice
 	Labels   []choice // of items
 	Feeds    []choice
 	Rows     []readingRow
@@ -137,7 +140,7 @@ func (c readingPages) list(w http.ResponseWriter, r *http.Request) {
 func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingState, marked *markedRead) {
 	now := c.Now()
 	main := readingPage{pager: pager{More: locale.T("More items")}, Back: s.URL(), Marked: marked, Until: now.UTC().Format(time.RFC3339Nano)}
-	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"], Label: s["label"]}
+	main.Stream = wire.ReadStream{Feed: s["feed"], Tag: s["tag"], View: s["view"], Label: s["label"]}
 	main.addLayout(s, pictureChoice(r))
 	part := r.Header.Get(partHeader)
 	// The item first, so that the numbers of unread items are without it. Other parts of its page do not open it.
@@ -154,7 +157,7 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 			c.badAddress(w, r, locale.T("This list cannot be shown"), err, choice{Label: locale.T("Unread items"), URL: readPath})
 			return
 		}
-		if c.handleError(w, r, err, locale.T("The store"), feedPages(c).noFeed) {
+		if c.handleError(w, r, err, locale.T("The store"), c.noList(s)) {
 			return
 		}
 	}
@@ -175,6 +178,20 @@ func (c readingPages) show(w http.ResponseWriter, r *http.Request, s readingStat
 	c.render(w, r, http.StatusOK, "reading", page{
 		Title: title, Here: readPath, Wide: true, Scripts: scripts, Parts: []string{articlePart, rowsPart, foldersPart}, Main: main,
 	})
+}
+
+// noList returns the handler for a list of a feed or a view that does not exist.
+func (c readingPages) noList(s readingState) http.HandlerFunc {
+	if s["view"] == "" {
+		return feedPages(c).noFeed
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		c.showMessage(w, r, http.StatusNotFound, message{
+			Heading: locale.T("View not found"),
+			Text:    []locale.Text{locale.T("It may have been removed, or be for others only.")},
+			Links:   []choice{{Label: locale.T("Views"), URL: "/views"}},
+		})
+	}
 }
 
 // versionHeader is the header with the version of the rows that a script has: the same ones are not sent again.
@@ -226,7 +243,7 @@ func (c readingPages) fillFolders(r *http.Request, s readingState, main *reading
 
 // fillRows adds the list.
 func (c readingPages) fillRows(r *http.Request, s readingState, main *readingPage, now time.Time) error {
-	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], Label: s["label"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
+	q := wire.ReadingQuery{Feed: s["feed"], Tag: s["tag"], View: s["view"], Label: s["label"], Show: cmp.Or(s["show"], wire.ShowUnread), Oldest: s["sort"] == "oldest", Limit: readingLimit, Cursor: s["cursor"]}
 	list, err := c.Reading.List(r.Context(), q)
 	if err != nil {
 		return err
@@ -305,7 +322,7 @@ func (c readingPages) whyNothing(r *http.Request, q wire.ReadingQuery) locale.Te
 // addFolders adds the links to lists with their numbers of unread items.
 func (p *readingPage) addFolders(f wire.Folders, s readingState, icon func(feedID string) string) {
 	base := readingState{"sort": s["sort"], "layout": s["layout"]}
-	all := s["feed"] == "" && s["tag"] == "" && s["label"] == ""
+	all := s["feed"] == "" && s["tag"] == "" && s["view"] == "" && s["label"] == ""
 	p.Heading = locale.T("All feeds")
 	p.Folders = []choice{{Label: p.Heading, URL: base.with("show", s["show"]).URL(), Count: f.Unread, Active: all}}
 	for _, folder := range f.Folders {
@@ -316,6 +333,13 @@ func (p *readingPage) addFolders(f wire.Folders, s readingState, icon func(feedI
 	}
 	for _, feed := range f.Feeds {
 		p.Feeds = append(p.Feeds, choice{Label: orRemoved(feed.Title), Icon: icon(feed.ID), URL: base.with("tag", s["tag"], "feed", feed.ID, "show", s["show"]).URL(), Count: feed.Unread, Active: s["feed"] == feed.ID})
+	}
+	for _, v := range f.Views {
+		isShown := s["view"] == v.Name
+		if isShown {
+			p.Heading = locale.Data(v.Title)
+		}
+		p.Views = append(p.Views, choice{Label: locale.Data(v.Title), URL: base.with("view", v.Name, "show", s["show"]).URL(), Count: v.Unread, Active: isShown})
 	}
 	list := s.with("cursor", "", "open", "")
 	for _, show := range []choice{{Label: locale.T("Unread"), Key: ""}, {Label: locale.T("All"), Key: wire.ShowAll}, {Label: locale.T("Starred"), Key: wire.ShowStarred}} {
@@ -628,20 +652,20 @@ func backTo(address string) string {
 
 // markAll marks all items of the list as read, and shows the list with a form to undo it.
 func (c readingPages) markAll(w http.ResponseWriter, r *http.Request) {
-	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag"), Label: formValue(w, r, "label")}
+	stream := wire.ReadStream{Feed: formValue(w, r, "feed"), Tag: formValue(w, r, "tag"), View: formValue(w, r, "view"), Label: formValue(w, r, "label")}
 	for field, to := range map[string]*time.Time{"until": &stream.Until, "older": &stream.Older} {
 		if at, err := time.Parse(time.RFC3339Nano, formValue(w, r, field)); err == nil {
 			*to = at
 		}
 	}
+	values := readingState{"feed": stream.Feed, "tag": stream.Tag, "view": stream.View, "label": stream.Label}
 	done, err := c.Reading.MarkAll(r.Context(), wire.MarkAllReadRequest{Body: stream})
-	if c.handleError(w, r, err, locale.T("The store"), feedPages(c).noFeed) {
+	if c.handleError(w, r, err, locale.T("The store"), c.noList(values)) {
 		return
 	}
 	marked := &markedRead{Number: int64(len(done.IDs)), IDs: done.IDs}
 	if done.More {
 		marked.IDs = nil
 	}
-	values := readingState{"feed": stream.Feed, "tag": stream.Tag, "label": stream.Label}
 	c.show(w, r, values, marked)
 }
