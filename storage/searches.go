@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// MaxSearches is the maximum number of saved searches.
+// MaxSearches is the maximum number of saved searches that earlier versions stored.
 const MaxSearches = 1000
 
-// A SavedSearch is a search with a name.
+// A SavedSearch is a search with a name, stored by an earlier version, whose searches are views now.
 type SavedSearch struct {
 	Name  string    `json:"name"`            // for URLs: lower-case letters, digits and hyphens
 	Title string    `json:"title,omitempty"` // display name
@@ -22,10 +22,10 @@ var searchTable = tableOf(Table{Name: "searches", Keys: 1, Order: "name", Max: M
 	}
 })
 
-// SavedSearches returns the searches of a [Store] that users have named.
+// SavedSearches returns the searches of a [Store] that earlier versions saved.
 func SavedSearches(of Records) SearchRecords { return SearchRecords{of} }
 
-// SearchRecords are the searches of a [Store] that users have named.
+// SearchRecords are the searches of a [Store] that earlier versions saved.
 type SearchRecords struct{ records Records }
 
 // List returns all saved searches, ordered by name.

@@ -69,12 +69,12 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"GET /api/proxies", func() error { _, err := Call(ctx, c, wire.ListProxies, wire.None{}); return err }},
 		{"PUT /api/proxies/a", func() error { _, err := Call(ctx, c, wire.SetProxy, wire.SetProxyRequest{ID: "a"}); return err }},
 		{"DELETE /api/proxies/a", func() error { _, err := Call(ctx, c, wire.RemoveProxy, wire.ByID{ID: "a"}); return err }},
-		{"GET /api/searches", func() error { _, err := Call(ctx, c, wire.ListSearches, wire.None{}); return err }},
-		{"PUT /api/searches/a", func() error {
-			_, err := Call(ctx, c, wire.SaveSearch, wire.SaveSearchRequest{Name: "a", Body: wire.SearchSetting{}})
+		{"GET /api/views", func() error { _, err := Call(ctx, c, wire.ListViews, wire.None{}); return err }},
+		{"PUT /api/views/a", func() error {
+			_, err := Call(ctx, c, wire.SaveView, wire.SaveViewRequest{Name: "a", Body: wire.ViewSetting{}})
 			return err
 		}},
-		{"DELETE /api/searches/a", func() error { _, err := Call(ctx, c, wire.RemoveSearch, wire.SavedSearchName{Name: "a"}); return err }},
+		{"DELETE /api/views/a", func() error { _, err := Call(ctx, c, wire.RemoveView, wire.ViewName{Name: "a"}); return err }},
 		{"GET /api/feeds/export", func() error { _, err := Call(ctx, c, wire.ExportFeeds, wire.None{}); return err }},
 		{"GET /api/feeds/a%2Fb", func() error { _, err := Call(ctx, c, wire.GetFeed, wire.ByID{ID: "a/b"}); return err }},
 		{"DELETE /api/feeds/a", func() error { _, err := Call(ctx, c, wire.RemoveFeed, wire.ByID{ID: "a"}); return err }},

@@ -28,7 +28,7 @@ type backupCommand struct {
 // Help implements kong's HelpProvider.
 func (backupCommand) Help() string {
 	return `Makes a consistent copy of the store and the schedule while the node runs:
-feeds, items, rules, tokens, corrections, marks, saved searches, stories, and
+feeds, items, rules, tokens, corrections, marks, views, stories, and
 when each feed is polled next. It is one SQLite file, whatever the store is.
 The index is not in it: it is built from the store.
 

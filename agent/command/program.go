@@ -32,7 +32,6 @@ type cli struct {
 	Proxies       proxiesCommand       `cmd:"" help:"List, add, change and remove proxies."`
 	Views         viewsCommand         `cmd:"" help:"List, save, read and remove views: selections of items that are evaluated as items arrive."`
 	Subscriptions subscriptionsCommand `cmd:"" help:"Send the new items of views by webhooks, mail, chat and NATS subjects, and show what was sent."`
-	Searches      searchesCommand      `cmd:"" help:"List, save and remove searches; each is also served as a feed."`
 	Tokens        tokensCommand        `cmd:"" help:"List, create and remove API tokens."`
 	People        peopleCommand        `cmd:"" help:"List, add, change and remove the people who log in."`
 	Rules         rulesCommand         `cmd:"" help:"Show, edit, test and apply the rules that build and label items."`

@@ -72,7 +72,7 @@ func (r *running) backupSummarized(file string) {
 	})
 }
 
-// userState are changes by users: a token, a mark of it, a saved search, a correction and a version of rules.
+// userState are changes by users: a token, a mark of it, a view, a correction and a version of rules.
 func (r *running) userState() {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -84,7 +84,7 @@ func (r *running) userState() {
 	}
 	token, err := client.Call(ctx, r.Client, wire.AddToken, wire.AddTokenRequest{Body: wire.TokenSetting{Name: "phone", Scopes: []access.Scope{access.Write}}})
 	check(err)
-	_, err = client.Call(ctx, r.Client, wire.SaveSearch, wire.SaveSearchRequest{Name: "saved", Body: wire.SearchSetting{Query: "q=anything"}})
+	_, err = client.Call(ctx, r.Client, wire.SaveView, wire.SaveViewRequest{Name: "anything", Body: wire.ViewSetting{Definition: "view anything = from all where anything"}})
 	check(err)
 	found, err := client.Call(ctx, r.Client, wire.SearchItems, wire.Search{Query: simulate.UniqueWord(0, 0)})
 	check(err)

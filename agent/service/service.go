@@ -116,7 +116,6 @@ type Service struct {
 	Follows     *Follows
 
 	Search        *Search
-	SavedSearches *SavedSearches
 	Views         *Views
 	Subscriptions *Subscriptions
 	Spam          *Spam
@@ -154,7 +153,7 @@ func New(d Deps) *Service {
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
 		Front: pages, Follows: &Follows{pages},
-		Search: search, SavedSearches: &SavedSearches{c}, Views: views, Subscriptions: subscriptions, Spam: &Spam{c, corrections},
+		Search: search, Views: views, Subscriptions: subscriptions, Spam: &Spam{c, corrections},
 		Reading: lists, Interests: interests,
 		Pictures: imageproxy.New(imageproxy.Options{
 			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Space: d.DiskSpace, Log: d.Log,

@@ -6,7 +6,6 @@ type Tag struct{ Name, Description string }
 // Tags describes the tags of all operations, in the order in which documentation shows them.
 var Tags = []Tag{
 	{"search", "Full-text search with facets, completions of words, and similar items."},
-	{"searches", "Searches that are saved under a name."},
 	{"views", "Named selections of items that are evaluated as items arrive, and may read each other."},
 	{"subscriptions", "Receivers to which the items that enter views are sent, with the log of each attempt."},
 	{"items", "Items with the reasons for their labels, their duplicates and related items, and corrections of labels and duplicates."},

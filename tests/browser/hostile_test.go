@@ -37,8 +37,7 @@ func openHostile() *publishedFeeds {
 	return n
 }
 
-// TestPages_HostileContentDoesNotRun opens every page and output with hostile feeds, tags, a saved search and a
-// name.
+// TestPages_HostileContentDoesNotRun opens every page and output with hostile feeds, tags, and a name.
 func TestPages_HostileContentDoesNotRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped by -short: it starts a node and a browser")

@@ -60,6 +60,7 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return answers.Imports.Run(ctx) })
 	group.Go(func() error { return answers.Jobs.Run(ctx) })
+	group.Go(func() error { return answers.Views.ConvertSearches(ctx) })
 	group.Go(func() error { return answers.Events.Run(ctx) })
 	group.Go(func() error { return o.Backups.Run(ctx) })
 	group.Go(func() error { return o.Serve(ctx, handler) })

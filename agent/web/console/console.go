@@ -25,7 +25,6 @@ func Handler(s *service.Service) http.Handler {
 	c := &console{Service: s}
 	mux := http.NewServeMux()
 	searchPages{c}.searchRoutes(mux)
-	searchPages{c}.savedRoutes(mux)
 	readingPages{c}.routes(mux)
 	itemPages{c}.routes(mux)
 	storyPages{c}.routes(mux)

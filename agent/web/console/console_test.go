@@ -73,7 +73,7 @@ func pages(t *testing.T) map[string]pageAnswer {
 		"unknown script": {"/base-0.js", 404, all.hostile},
 	}
 	for _, area := range []func(*testing.T, sites) map[string]shown{
-		pagesOfSearches, pagesOfSaved, pagesOfItems, pagesOfStories, pagesOfFeeds, pagesOfImports, pagesOfMesh, pagesOfStatistics, pagesOfSpam, pagesOfRules,
+		pagesOfSearches, pagesOfItems, pagesOfStories, pagesOfFeeds, pagesOfImports, pagesOfMesh, pagesOfStatistics, pagesOfSpam, pagesOfRules,
 	} {
 		maps.Copy(targets, area(t, all))
 	}

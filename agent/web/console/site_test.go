@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -164,8 +163,5 @@ func hostile(t *testing.T) *site {
 	s.hostileMesh(t)
 	s.hostileRules(t)
 	s.hostileImports(t)
-	for _, saved := range []storage.SavedSearch{{Name: "evil", Title: evil, Query: "q=" + url.QueryEscape(evil), Added: noon}, {Name: "plain"}} {
-		must(t, storage.SavedSearches(s.Store).Put(t.Context(), saved))
-	}
 	return s
 }

@@ -29,6 +29,7 @@ type storyPage struct {
 	Followed   bool
 	Muted      bool
 	FollowPath string // action of the form that follows or mutes the story
+	ViewEditor string // URL of the editor with a view of the story
 	SplitPath  string // action of the forms that split the story
 	JoinPath   string
 }
@@ -136,7 +137,7 @@ func viewStory(s wire.StoryView, now time.Time) storyPage {
 	p := storyPage{
 		storyCard: listing{}.card(wire.StoryBrief{Story: s.Story, Activity: s.Activity}, now),
 		Notes:     composed(s.Notes), Language: languageLabel(s.Partition), Clicks: int64(s.Clicks), ID: s.ID,
-		FollowPath: FollowsPath, SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
+		FollowPath: FollowsPath, ViewEditor: viewEditor("story-"+s.ID[:min(8, len(s.ID))], s.Title, url.Values{"q": {"story:" + s.ID}}), SplitPath: storyPath(s.ID) + "/split", JoinPath: storyPath(s.ID) + "/join",
 	}
 	for _, q := range s.Summary {
 		p.Summary = append(p.Summary, quoteRow{q.Text, itemURL(q.Item.ID), q.Item.Publisher})

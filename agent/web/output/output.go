@@ -1,5 +1,5 @@
 // Package output serves feeds of stored items to other readers: of a search, the list of stories, the feeds
-// with a tag, a view, or a saved search; as RSS 2.0, Atom or JSON Feed 1.1. Parameters and errors of [Handler] are those
+// with a tag, or a view; as RSS 2.0, Atom or JSON Feed 1.1. Parameters and errors of [Handler] are those
 // of the REST interface. A document has at most 100 entries.
 package output
 
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -48,11 +49,11 @@ func Handler(s *service.Service) http.Handler {
 		mux.HandleFunc("GET "+Path+"stories."+ending, o.serve(f, o.stories))
 		mux.HandleFunc("GET "+Path+"tag."+ending, o.serve(f, o.byTag))
 	}
-	mux.HandleFunc("GET "+Path+"searches/{file}", o.named(o.savedSearch))
-	mux.HandleFunc("GET "+viewsPath+"{file}", o.named(o.view))
+	mux.HandleFunc("GET "+Path+"searches/{file}", o.savedSearch)
+	mux.HandleFunc("GET "+viewsPath+"{file}", o.view)
 	mux.Handle("POST "+hub.Path, newHub(s))
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, _ *http.Request) {
-		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag, views/NAME and searches/NAME, each with " + syndication.Endings})
+		writeError(w, &httpError{http.StatusNotFound, "no such output; available are /outputs/search, stories, tag and views/NAME, each with " + syndication.Endings})
 	})
 	return mux
 }
@@ -150,20 +151,18 @@ func (o *outputs) byTag(r *http.Request, query url.Values) (syndication.Document
 	return d, err
 }
 
-// named returns a handler of outputs with a name: the last part of the path is the name and the format.
-func (o *outputs) named(source func(name string) documentSource) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		f, name, is := syndication.FormatOf(r.PathValue("file"))
-		if !is {
-			writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + syndication.Endings})
-			return
-		}
-		o.serve(f, source(name))(w, r)
+// view serves a view: the last part of the path is its name and the format.
+func (o *outputs) view(w http.ResponseWriter, r *http.Request) {
+	f, name, is := syndication.FormatOf(r.PathValue("file"))
+	if !is {
+		writeError(w, &httpError{http.StatusNotFound, "the path of an output must end in " + syndication.Endings})
+		return
 	}
+	o.serve(f, o.documentOfView(name))(w, r)
 }
 
-// view returns the source of a view.
-func (o *outputs) view(name string) documentSource {
+// documentOfView returns the source of a view.
+func (o *outputs) documentOfView(name string) documentSource {
 	return func(r *http.Request, query url.Values) (syndication.Document, error) {
 		in, err := firstPage[wire.ListViewItemsRequest](query)
 		if err != nil {
@@ -210,28 +209,28 @@ func noneOfName(err error, what string) error {
 	return err
 }
 
-// savedSearch returns the source of a saved search.
-func (o *outputs) savedSearch(name string) documentSource {
-	return func(r *http.Request, _ url.Values) (syndication.Document, error) {
-		search, err := o.SavedSearches.Get(r.Context(), wire.SavedSearchName{Name: name})
+// savedSearch redirects to the feed of the view that a saved search of an earlier version became.
+func (o *outputs) savedSearch(w http.ResponseWriter, r *http.Request) {
+	file := r.PathValue("file")
+	_, saved, _ := syndication.FormatOf(file)
+	for _, name := range service.ViewsOfSaved(saved) {
+		_, err := o.Views.Get(r.Context(), wire.ViewName{Name: name})
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
 		if err != nil {
-			return syndication.Document{}, noneOfName(err, "saved search")
+			writeError(w, err)
+			return
 		}
-		query, err := url.ParseQuery(search.Query)
-		if err != nil {
-			return syndication.Document{}, err
+		query := r.URL.Query() // the server has removed the token
+		if token := access.AddressToken(r.Context()); token != "" {
+			query.Set("token", token)
 		}
-		for _, own := range []string{"limit", "cursor"} { // of the page on which the search was saved
-			query.Del(own)
-		}
-		request := r.Clone(r.Context())
-		request.URL.RawQuery = query.Encode()
-		d, err := o.search(request, query)
-		if search.Title != "" {
-			d.Title = search.Title
-		}
-		return d, err
+		to := url.URL{Path: viewsPath + name + strings.TrimPrefix(file, saved), RawQuery: query.Encode()}
+		http.Redirect(w, r, to.String(), http.StatusMovedPermanently)
+		return
 	}
+	writeError(w, noneOfName(storage.ErrNotFound, "view"))
 }
 
 // documentOf returns a document of those items that are still stored.

@@ -69,9 +69,9 @@ func TestHandle_FullDisk(t *testing.T) {
 	}{
 		{"GET", "/api/feeds", "", http.StatusOK},
 		{"GET", "/api/search?q=x", "", http.StatusOK},
-		{"DELETE", "/api/searches/none", "", http.StatusNotFound},
+		{"DELETE", "/api/views/none", "", http.StatusNotFound},
 		{"POST", "/api/feeds", `{"urls":["https://a.example/"]}`, http.StatusInsufficientStorage},
-		{"PUT", "/api/searches/a", `{"query":"x"}`, http.StatusInsufficientStorage},
+		{"PUT", "/api/views/a", `{"definition":"view a = from all"}`, http.StatusInsufficientStorage},
 		{"POST", "/api/tokens", `{"name":"a","scopes":["read"]}`, http.StatusInsufficientStorage},
 	} {
 		a := w.request(t, request.method, request.path, request.body)

@@ -346,10 +346,6 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"try-retention", "", "?keep=90d&feed=none", "", 404},
 		{"try-retention", "", "?keep=3d", "", 422},
 		{"try-retention", "", "", "", 422},
-		{"save-search", "go", "", `{"title":"Go","query":"q=go&category=software"}`, 200},
-		{"get-search", "go", "", "", 200},
-		{"list-searches", "", "", "", 200},
-		{"remove-search", "go", "", "", 204},
 		{"save-view", "go", "", `{"definition":"view go \"Go\" for everyone = from feed:` + w.feed + `, tag:news where kernel once story window 3d sort best limit 30 prefix \"Go: \" labels a, b"}`, 200},
 		{"save-view", "read", "", `{"view":{"from":["view:go"],"join":{"view":"go","within":"36h"},"where":"-rust","unique":60}}`, 200},
 		{"get-view", "go", "", "", 200},
@@ -412,10 +408,6 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"list-similar", w.item, "?limit=21", "", 422},
 		{"get-statistics", "", "?days=91", "", 422},
 		{"get-statistics", "", "?zone=Nowhere/Else", "", 422},
-		{"save-search", "go", "", `{"query":1}`, 422},
-		{"save-search", "go", "", `{`, 400},
-		{"get-search", "none", "", "", 404},
-		{"remove-search", "none", "", "", 404},
 		{"add-token", "", "", `{"name":" ","scopes":["read"]}`, 422},
 		{"add-token", "", "", `{"name":"phone","scopes":[]}`, 422},
 		{"add-token", "", "", `{"name":"phone","scopes":["root"]}`, 422},
@@ -656,7 +648,7 @@ func TestOpenAPI_RejectsOtherContentTypes(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
 	d, where, all := operations(t, w)
-	for _, id := range []string{"add-feeds", "set-feed", "save-search"} {
+	for _, id := range []string{"add-feeds", "set-feed", "save-view"} {
 		path := strings.NewReplacer("{id}", w.feed, "{name}", "prepare").Replace(where[id][1])
 		a := w.request(t, where[id][0], path, "a text", "Content-Type", "text/plain")
 		a.isProblem(t, http.StatusUnsupportedMediaType, "")
@@ -684,7 +676,7 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			"list-reading", "get-folders", "mark-items", "mark-all-read", "list-labels", "get-annotation", "annotate-item", "list-follows", "put-follow", "remove-follow",
 			"list-suggestions", "signal-interest", "export-interests", "switch-interests", "forget-interests":
 			continue // need no mesh
-		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "list-searches", "get-search", "save-search", "remove-search", "suggest", "list-similar", "make-backup",
+		case "get-fever", "set-fever", "remove-fever", "list-tokens", "add-token", "remove-token", "list-people", "add-person", "set-person", "remove-person", "suggest", "list-similar", "make-backup",
 			"list-views", "get-view", "list-view-items", "save-view", "remove-view", "preview-view", "watch-view", "get-view-series", "report-view-series",
 			"list-subscriptions", "get-subscription", "add-subscription", "remove-subscription", "change-subscription", "repeat-delivery", "list-attempts":
 			continue // need no mesh

@@ -1,12 +1,10 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mmcdole/gofeed"
 
@@ -36,15 +34,11 @@ func readOutput(t *testing.T, w *testbed, path string) []string {
 func TestOutputs_SearchAsFeed(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	if a := w.request(t, "PUT", "/api/searches/kernels", `{"title":"Kernels","query":"?q=kernel&limit=1"}`); a.StatusCode != 200 {
-		t.Fatalf("got %d %s", a.StatusCode, a.body)
-	}
 	for path, want := range map[string]string{
 		"/outputs/search.rss": "Kernel released, Compiler released", "/outputs/search.atom?q=kernel": "Kernel released",
 		"/outputs/search.json?q=compiler": "Compiler released", "/outputs/search.rss?category=linux": "Kernel released",
 		"/outputs/search.json?q=nothing": "", "/outputs/search.rss?limit=1": "Kernel released", "/outputs/search.rss?feed=" + w.feed: "Kernel released, Compiler released",
 		"/outputs/tag.atom?tag=it": "Kernel released, Compiler released", "/outputs/tag.rss?tag=other": "", "/outputs/tag.json?tag=it&limit=1": "Kernel released",
-		"/outputs/searches/kernels.rss": "Kernel released", "/outputs/searches/kernels.atom": "Kernel released", "/outputs/searches/kernels.json": "Kernel released",
 		"/outputs/stories.rss": "", "/outputs/stories.atom": "", "/outputs/stories.json?language=en": "",
 	} {
 		if got := strings.Join(readOutput(t, w, path), ", "); got != want {
@@ -111,35 +105,61 @@ func TestOutputs_ReportErrors(t *testing.T) {
 	}
 }
 
-func TestSavedSearches_RoundTrip(t *testing.T) {
+// The searches that earlier versions saved become views, at whose feeds readers arrive from the former addresses.
+func TestSavedSearches_BecomeViews(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	put := w.request(t, "PUT", "/api/searches/go-news", `{"title":"Go <news>","query":"q=go+-rust&category=software"}`)
-	var got storage.SavedSearch
-	if err := json.Unmarshal([]byte(put.body), &got); err != nil || put.StatusCode != 200 || got.Name != "go-news" || got.Title != "Go <news>" || !got.Added.Equal(now.Truncate(time.Microsecond)) {
-		t.Fatalf("got %d %s, %v", put.StatusCode, put.body, err)
-	}
-	if query, err := url.ParseQuery(got.Query); err != nil || query.Get("q") != "go -rust" || query.Get("category") != "software" {
-		t.Errorf("its query is %q", got.Query)
-	}
-	if all := getJSON[wire.SavedSearches](t, w, "/api/searches").Searches; len(all) != 1 || all[0] != got {
-		t.Errorf("got %+v", all)
-	}
-	if one := getJSON[storage.SavedSearch](t, w, "/api/searches/go-news"); one != got {
-		t.Errorf("got %+v", one)
-	}
-	w.request(t, "GET", "/api/searches/other", "").isProblem(t, 404, "other")
-	for _, name := range []string{"Go", "a%20b", "-x", strings.Repeat("x", 65)} {
-		if a := w.request(t, "PUT", "/api/searches/"+name, `{"query":"q=x"}`); a.StatusCode != 422 {
-			t.Errorf("%s: got %d %s", name, a.StatusCode, a.body)
+	put := func(name, title, query string) {
+		t.Helper()
+		if err := storage.SavedSearches(w.Store).Put(t.Context(), storage.SavedSearch{Name: name, Title: title, Query: query, Added: now}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	w.request(t, "PUT", "/api/searches/x", `{"query":"%zz"}`).isProblem(t, 409, "question mark")
-	for query, why := range map[string]string{"database kernel": `"database kernel" is no parameter`, "q=go&cat=x": `"cat" is no parameter`, "q=go+(": "character 4"} {
-		w.request(t, "PUT", "/api/searches/x", `{"query":"`+query+`"}`).isProblem(t, 409, why)
+	feed, err := w.Store.Feed(t.Context(), w.feed)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if a := w.request(t, "DELETE", "/api/searches/go-news", ""); a.StatusCode != 204 {
-		t.Errorf("got %d %s", a.StatusCode, a.body)
+	put("kernels", "All <kernels>", "q=kernel+OR+linux&category=linux&once=true&unique=60&limit=1")
+	put("taken", "", "q=go")
+	put("news", "", "")
+	put("past", "", "after=2026-01-01T00:00:00Z&duplicates=true&spam=true&language=en&q=limit")
+	put("feed", "", url.Values{"q": {`kernel feed:"` + feed.Name() + `"`}}.Encode())
+	put("mine", "", "q=is:unread")
+	if a := putView(t, w, "view taken = from tag:it"); a.StatusCode != 200 {
+		t.Fatalf("got %d %s", a.StatusCode, a.body)
 	}
-	w.request(t, "DELETE", "/api/searches/go-news", "").isProblem(t, 404, "go-news")
+	for range 2 { // the second time there are none
+		if err := w.Service.Views.ConvertSearches(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]string{}
+	for _, v := range getJSON[wire.Views](t, w, "/api/views").Views {
+		if got[v.Name] = v.Definition; v.Problem != "" {
+			got[v.Name] += " PROBLEM " + v.Problem
+		}
+	}
+	for name, want := range map[string]string{
+		"kernels":      `view kernels "All <kernels>" for everyone = from all where (kernel OR linux ) cat:linux once story unique 60%`,
+		"taken":        `view taken = from tag:it`,
+		"search-taken": `view search-taken for everyone = from all where go`,
+		"news":         `view news for everyone = from all`,
+		"past":         `view past for everyone = from all where (limit ) lang:en after:2026-01-01T00:00:00Z is:spam (is:duplicate OR -is:duplicate)`,
+		"feed":         `view feed for everyone = from all where kernel (feed:` + w.feed + ` )`,
+		"mine":         `view mine for everyone = from all where is:unread PROBLEM is:unread depends on the person who reads; a view has the same items for all: remove it`,
+	} {
+		if !strings.HasPrefix(got[name], want) {
+			t.Errorf("%s is %s\nwant %s", name, got[name], want)
+		}
+	}
+	if left, err := storage.SavedSearches(w.Store).List(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("still saved are %v, %v", left, err)
+	}
+	for from, to := range map[string]string{
+		"/outputs/searches/kernels.rss?limit=5": "/outputs/views/kernels.rss?limit=5", "/outputs/searches/taken.json": "/outputs/views/search-taken.json",
+	} {
+		if a := w.request(t, "GET", from, ""); a.StatusCode != http.StatusMovedPermanently || a.Header.Get("Location") != to {
+			t.Errorf("%s: got %d %q, want %s", from, a.StatusCode, a.Header.Get("Location"), to)
+		}
+	}
 }

@@ -15,7 +15,6 @@ import (
 	"feedmesh/agent/access"
 	"feedmesh/agent/web"
 	"feedmesh/agent/wire"
-	"feedmesh/storage"
 )
 
 const password = "correct horse battery"
@@ -359,9 +358,6 @@ var forms = regexp.MustCompile(`<form[^>]*method="post"[^>]*>`)
 func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
 	t.Parallel()
 	w := withPeople(t)
-	if err := storage.SavedSearches(w.Store).Put(t.Context(), storage.SavedSearch{Name: "a", Title: "A", Query: "q=a"}); err != nil {
-		t.Fatal(err)
-	}
 	server := httptest.NewServer(w.server.Handler(web.Mounts(w.Service, web.Logins{Reader: w.server.Login, Fever: w.server.FeverLogin}, nil)))
 	defer server.Close()
 	w.Server.URL = server.URL
@@ -370,7 +366,7 @@ func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
 		cookie := w.login(t, name)
 		for _, path := range []string{
 			"/", "/?q=released", "/read?show=all", "/read?show=all&open=" + w.item, "/items/" + w.item, "/stories", "/feeds", "/feeds/" + w.feed, "/imports",
-			"/rules", "/rules/classify", "/spam", "/mesh", "/searches", "/views", "/views/edit", "/statistics", "/help", "/account", "/account/tokens",
+			"/rules", "/rules/classify", "/spam", "/mesh", "/views", "/views/edit", "/statistics", "/help", "/account", "/account/tokens",
 		} {
 			a := w.request(t, "GET", path, "", "Cookie", cookie)
 			if a.StatusCode != 200 {

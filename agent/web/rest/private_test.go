@@ -31,7 +31,7 @@ func TestScopes_SearchSeesNoFeedAddresses(t *testing.T) {
 			t.Errorf("there is no name %s in %s", host, names)
 		}
 	}
-	paths := []string{"/api/search?q=secretive&facets=true", "/api/search?q=feed:host", "/api/suggest?prefix=priv", "/api/stories", "/api/bursts", "/openapi.json", "/api/searches",
+	paths := []string{"/api/search?q=secretive&facets=true", "/api/search?q=feed:host", "/api/suggest?prefix=priv", "/api/stories", "/api/bursts", "/openapi.json", "/api/views",
 		"/outputs/search.rss?q=secretive", "/outputs/search.atom?q=secretive", "/outputs/search.json?q=secretive", "/outputs/stories.json", "/outputs/tag.json?tag=it"}
 	for _, i := range items {
 		for _, suffix := range []string{"", "/similar", "/duplicates", "/related", "/explain?with=" + items[0].ID} {

@@ -74,7 +74,7 @@ func TestRedirects_StayOnSite(t *testing.T) {
 		for _, path := range []string{
 			"/feeds", "/feeds/find", "/feeds/bulk", "/feeds/X/refresh", "/feeds/X/settings", "/feeds/X/test", "/feeds/X/remove", "/imports", "/imports/X/cancel", "/items/X/spam",
 			"/items/X/differ", "/items/X/labels", "/mesh/quarantine/3/replay", "/rules", "/rules/X", "/rules/X/restore", "/rules/X/apply", "/spam", "/stories/X/split", "/stories/X/join",
-			"/searches", "/searches/X/remove",
+			"/views/edit", "/views/remove/X",
 		} {
 			ask("POST", strings.Replace(path, "X", url.PathEscape(evil), 1), form)
 		}

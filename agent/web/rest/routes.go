@@ -115,11 +115,6 @@ func (s *Server) routes() []route {
 		handle(wire.SuggestWords, s.Search.Suggest),
 		handle(wire.ListSimilar, s.Search.Similar),
 
-		handle(wire.ListSearches, s.SavedSearches.List),
-		handle(wire.GetSearch, s.SavedSearches.Get),
-		handle(wire.SaveSearch, s.SavedSearches.Save),
-		handle(wire.RemoveSearch, s.SavedSearches.Remove),
-
 		handle(wire.ListSubscriptions, s.Subscriptions.List),
 		handle(wire.GetSubscription, s.Subscriptions.Get),
 		handle(wire.AddSubscription, s.Subscriptions.Add),

@@ -98,17 +98,9 @@ type choice struct {
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
-	saved, err := p.SavedSearches.List(r.Context(), wire.None{})
-	if err != nil {
-		p.Error(w, r, err, locale.T("The store"), locale.T("Saved searches"), "/searches")
-		return
-	}
 	s := settingsOf(r.URL.Query())
 	page := widgetPage{settings: s, Origins: strings.Join(p.origins, ", ")}
 	page.Outputs = []choice{{Label: locale.T("Newest items"), Value: output.Path + "search.json"}, {Label: locale.T("Stories"), Value: output.Path + "stories.json"}}
-	for _, search := range saved.Searches {
-		page.Outputs = append(page.Outputs, choice{Label: locale.T("Search: %s", cmp.Or(search.Title, search.Name)), Value: output.Path + "searches/" + search.Name + ".json"})
-	}
 	views, err := p.Views.List(r.Context(), wire.None{})
 	if err != nil {
 		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), "/views")
