@@ -9,19 +9,20 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/untrusted"
 	"feedmesh/agent/wire"
 )
 
 // A feed is a feed with its health.
 type feed struct {
-	ID        string    `json:"id"`
-	Items     int64     `json:"items" jsonschema:"stored items"`
-	LastItem  time.Time `json:"last_item,omitzero" jsonschema:"date of its newest item; absent without items"`
-	LastPoll  string    `json:"last_poll" jsonschema:"result of the last poll"`
-	NextPoll  string    `json:"next_poll"`
-	Problem   string    `json:"problem,omitempty" jsonschema:"current problem; absent if the last poll succeeded"`
-	Advice    string    `json:"advice,omitempty"`
-	Untrusted untrusted `json:"untrusted"`
+	ID        string         `json:"id"`
+	Items     int64          `json:"items" jsonschema:"stored items"`
+	LastItem  time.Time      `json:"last_item,omitzero" jsonschema:"date of its newest item; absent without items"`
+	LastPoll  string         `json:"last_poll" jsonschema:"result of the last poll"`
+	NextPoll  string         `json:"next_poll"`
+	Problem   string         `json:"problem,omitempty" jsonschema:"current problem; absent if the last poll succeeded"`
+	Advice    string         `json:"advice,omitempty"`
+	Untrusted untrusted.Text `json:"untrusted"`
 }
 
 // A feedPage is a page of feeds.
@@ -30,17 +31,17 @@ type feedPage struct {
 	Next  string `json:"next,omitempty" jsonschema:"cursor of the next page; absent on the last; a page may be short or empty without being the last"`
 }
 
-func (a feedPage) write(p *page) {
-	p.printf("%d feeds on this page.", len(a.Feeds))
+func (a feedPage) write(p *untrusted.Page) {
+	p.Printf("%d feeds on this page.", len(a.Feeds))
 	for n, f := range a.Feeds {
-		p.printf("%d. feed %s: %d items, newest %s, last poll %s, next poll %s", n+1, f.ID, f.Items, at(f.LastItem), f.LastPoll, f.NextPoll)
+		p.Printf("%d. feed %s: %d items, newest %s, last poll %s, next poll %s", n+1, f.ID, f.Items, at(f.LastItem), f.LastPoll, f.NextPoll)
 		if f.Problem != "" {
-			p.printf("Problem: %s %s", f.Problem, f.Advice)
+			p.Printf("Problem: %s %s", f.Problem, f.Advice)
 		}
-		p.quote(f.Untrusted)
+		p.Quote(f.Untrusted)
 	}
 	if a.Next != "" {
-		p.printf("More: repeat the call with cursor %s", a.Next)
+		p.Printf("More: repeat the call with cursor %s", a.Next)
 	}
 }
 
@@ -50,8 +51,8 @@ type addedFeed struct {
 	Outcome string `json:"outcome" jsonschema:"added, or known if it was stored before"`
 }
 
-func (a addedFeed) write(p *page) {
-	p.printf("Feed %s: %s. A new feed is polled within a minute; then search finds its items.", a.FeedID, a.Outcome)
+func (a addedFeed) write(p *untrusted.Page) {
+	p.Printf("Feed %s: %s. A new feed is polled within a minute; then search finds its items.", a.FeedID, a.Outcome)
 }
 
 type listFeedsInput struct {
@@ -90,7 +91,7 @@ func (s *server) listFeeds(ctx context.Context, in listFeedsInput) (feedPage, er
 	for n, f := range found.Feeds {
 		view := feed{
 			ID: f.ID, Items: f.Items, LastItem: f.LastItem, LastPoll: f.LastPoll(), NextPoll: f.NextPoll(s.Now(), at),
-			Untrusted: untrusted{Title: line(f.Name(), maxTitle), URL: webAddress(f.URL), Tags: line(strings.Join(f.Tags, ", "), maxText)},
+			Untrusted: untrusted.Text{Title: untrusted.Line(f.Name(), untrusted.MaxTitle), URL: untrusted.Address(f.URL), Tags: untrusted.Line(strings.Join(f.Tags, ", "), untrusted.MaxText)},
 		}
 		if f.Problem != nil {
 			view.Problem, view.Advice = f.Problem.Summary, f.Problem.Advice

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/untrusted"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/text"
 	"feedmesh/storage"
@@ -18,17 +19,17 @@ const itemURI = "feedmesh://items/"
 
 // An item is an item in a list.
 type item struct {
-	ID          string    `json:"id"`
-	URI         string    `json:"uri" jsonschema:"URI to cite, and to read as a resource"`
-	Time        time.Time `json:"time" jsonschema:"when it was published, or first seen"`
-	Language    string    `json:"language,omitempty" jsonschema:"ISO 639-1"`
-	Categories  []string  `json:"categories,omitempty"`
-	Topics      []string  `json:"topics,omitempty"`
-	Spam        bool      `json:"spam,omitempty"`
-	StoryID     string    `json:"story_id,omitempty"`
-	Publishers  int       `json:"story_publishers,omitempty" jsonschema:"how many publishers carry its story, if more than one"`
-	DuplicateOf string    `json:"duplicate_of,omitempty" jsonschema:"ID of the item that it repeats"`
-	Untrusted   untrusted `json:"untrusted"`
+	ID          string         `json:"id"`
+	URI         string         `json:"uri" jsonschema:"URI to cite, and to read as a resource"`
+	Time        time.Time      `json:"time" jsonschema:"when it was published, or first seen"`
+	Language    string         `json:"language,omitempty" jsonschema:"ISO 639-1"`
+	Categories  []string       `json:"categories,omitempty"`
+	Topics      []string       `json:"topics,omitempty"`
+	Spam        bool           `json:"spam,omitempty"`
+	StoryID     string         `json:"story_id,omitempty"`
+	Publishers  int            `json:"story_publishers,omitempty" jsonschema:"how many publishers carry its story, if more than one"`
+	DuplicateOf string         `json:"duplicate_of,omitempty" jsonschema:"ID of the item that it repeats"`
+	Untrusted   untrusted.Text `json:"untrusted"`
 }
 
 // itemOf returns an item without its text.
@@ -36,8 +37,8 @@ func itemOf(i storage.Item, feedTitle string) item {
 	return item{
 		ID: i.ID, URI: itemURI + i.ID, Time: i.Time(), Language: i.Language, Categories: i.Categories, Topics: i.Topics, Spam: i.Spam,
 		StoryID: i.StoryID, DuplicateOf: i.DuplicateOf,
-		Untrusted: untrusted{
-			Title: line(i.Title, maxTitle), URL: webAddress(i.URL), Publisher: line(feedTitle, maxTitle), Author: line(i.Author, maxTitle),
+		Untrusted: untrusted.Text{
+			Title: untrusted.Line(i.Title, untrusted.MaxTitle), URL: untrusted.Address(i.URL), Publisher: untrusted.Line(feedTitle, untrusted.MaxTitle), Author: untrusted.Line(i.Author, untrusted.MaxTitle),
 		},
 	}
 }
@@ -51,7 +52,7 @@ func foundItems(found []wire.FoundItem) []item {
 		for _, span := range f.TextSpans {
 			passage.WriteString(span.Text)
 		}
-		items[n].Untrusted.Text = line(passage.String(), maxText)
+		items[n].Untrusted.Text = untrusted.Line(passage.String(), untrusted.MaxText)
 		if f.Coverage != nil {
 			items[n].Publishers = f.Coverage.Sources
 		}
@@ -60,7 +61,7 @@ func foundItems(found []wire.FoundItem) []item {
 }
 
 // write writes the item under a heading.
-func (i item) write(p *page, heading string) {
+func (i item) write(p *untrusted.Page, heading string) {
 	words := []string{heading + " " + i.ID, at(i.Time)}
 	words = append(append(words, i.Categories...), i.Topics...)
 	if i.Language != "" {
@@ -75,11 +76,11 @@ func (i item) write(p *page, heading string) {
 	if i.Spam {
 		words = append(words, "spam")
 	}
-	p.printf("%s", strings.Join(words, ", "))
-	p.quote(i.Untrusted)
+	p.Printf("%s", strings.Join(words, ", "))
+	p.Quote(i.Untrusted)
 }
 
-func writeItems(p *page, items []item) {
+func writeItems(p *untrusted.Page, items []item) {
 	for n, i := range items {
 		i.write(p, fmt.Sprintf("%d. item", n+1))
 	}
@@ -93,19 +94,19 @@ type itemPage struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-func (a itemPage) write(p *page) {
-	p.printf("%d items on this page, %d in total.", len(a.Items), max(a.Total, int64(len(a.Items))))
+func (a itemPage) write(p *untrusted.Page) {
+	p.Printf("%d items on this page, %d in total.", len(a.Items), max(a.Total, int64(len(a.Items))))
 	a.writeRest(p)
 }
 
 // writeRest writes all but the first line.
-func (a itemPage) writeRest(p *page) {
+func (a itemPage) writeRest(p *untrusted.Page) {
 	for _, note := range a.Notes {
-		p.printf("Note: %s", note)
+		p.Printf("Note: %s", note)
 	}
 	writeItems(p, a.Items)
 	if a.Next != "" {
-		p.printf("More: repeat the call with cursor %s", a.Next)
+		p.Printf("More: repeat the call with cursor %s", a.Next)
 	}
 }
 
@@ -132,11 +133,11 @@ type itemText struct {
 	NextOffset int  `json:"next_offset,omitempty"`
 }
 
-func (a itemText) write(p *page) {
+func (a itemText) write(p *untrusted.Page) {
 	a.item.write(p, "Item")
-	p.printf("The text above has the characters from %d of %d.", a.Offset, a.Characters)
+	p.Printf("The text above has the characters from %d of %d.", a.Offset, a.Characters)
 	if a.Truncated {
-		p.printf("Truncated: read_item with id %s and offset %d continues.", a.ID, a.NextOffset)
+		p.Printf("Truncated: read_item with id %s and offset %d continues.", a.ID, a.NextOffset)
 	}
 }
 
@@ -175,9 +176,9 @@ func (s *server) readItem(ctx context.Context, in readItemInput) (itemText, erro
 	if err != nil {
 		return itemText{}, err
 	}
-	whole := []rune(clean(text.PlainText(read.HTML)))
+	whole := []rune(untrusted.Clean(text.PlainText(read.HTML)))
 	a := itemText{item: itemOf(read.Item, read.FeedTitle), Offset: min(in.Offset, len(whole)), Characters: len(whole)}
-	a.Untrusted.Why = line(read.StoryReason, maxTitle)
+	a.Untrusted.Why = untrusted.Line(read.StoryReason, untrusted.MaxTitle)
 	end := min(a.Offset+in.Length, len(whole))
 	a.Untrusted.Text = string(whole[a.Offset:end])
 	if end < len(whole) {

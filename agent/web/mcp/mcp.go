@@ -3,7 +3,7 @@
 // the same scopes: a client sees the tools that it may use. It is the only package that uses the SDK of the protocol.
 //
 // Requests need no session, so any agent can answer each of them. Requests and answers are bounded. Text of publishers is
-// untrusted: it is cleaned of invisible characters and marked, see [page].
+// untrusted: it is cleaned of invisible characters and marked, see [untrusted.Page].
 //
 // Source: https://modelcontextprotocol.io/specification.
 package mcp
@@ -22,6 +22,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/untrusted"
 	"feedmesh/agent/web/problem"
 	"feedmesh/storage"
 )
@@ -101,11 +102,11 @@ func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // An answer is what a tool returns as JSON. write writes it as text.
-type answer interface{ write(p *page) }
+type answer interface{ write(p *untrusted.Page) }
 
 // textOf returns an answer as text.
 func textOf(a answer) string {
-	p := newPage()
+	p := untrusted.NewPage()
 	a.write(p)
 	return p.String()
 }
@@ -160,5 +161,13 @@ func forModel(err error, log *slog.Logger) error {
 	case errors.Is(err, storage.ErrNotFound):
 		message += ": find what there is with search or list_views"
 	}
-	return errors.New(line(message, maxText))
+	return errors.New(untrusted.Line(message, untrusted.MaxText))
+}
+
+// at formats a time for a model.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"feedmesh/agent/untrusted"
 	"feedmesh/agent/wire"
 )
 
@@ -26,17 +27,17 @@ type briefing struct {
 	items   itemPage
 }
 
-func (a briefing) write(p *page) {
+func (a briefing) write(p *untrusted.Page) {
 	for n, s := range a.stories {
-		p.printf("%d. story %s: %d items of %d publishers, last %s, headline item %s", n+1, s.ID, s.Items, s.Sources, at(s.LastSeen), s.Headline)
-		p.quote(untrusted{Title: line(s.Title, maxTitle), URL: webAddress(s.URL), Publisher: line(s.FeedTitle, maxTitle)})
+		p.Printf("%d. story %s: %d items of %d publishers, last %s, headline item %s", n+1, s.ID, s.Items, s.Sources, at(s.LastSeen), s.Headline)
+		p.Quote(untrusted.Text{Title: untrusted.Line(s.Title, untrusted.MaxTitle), URL: untrusted.Address(s.URL), Publisher: untrusted.Line(s.FeedTitle, untrusted.MaxTitle)})
 		for _, sentence := range s.Summary {
-			writeQuotations(p, []quotation{{sentence.ItemID, untrusted{Text: line(sentence.Text, maxText)}}})
+			writeQuotations(p, []quotation{{sentence.ItemID, untrusted.Text{Text: untrusted.Line(sentence.Text, untrusted.MaxText)}}})
 		}
 	}
 	a.items.writeRest(p)
 	if len(a.stories)+len(a.items.Items) == 0 {
-		p.printf("There are no items. Say so.")
+		p.Printf("There are no items. Say so.")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/agent/service"
+	"feedmesh/agent/untrusted"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/view"
 )
@@ -16,29 +17,29 @@ const viewURI = "feedmesh://views/"
 
 // A viewState is a view with its state. Definitions of other people are untrusted as text of publishers is.
 type viewState struct {
-	Name      string    `json:"name"`
-	URI       string    `json:"uri"`
-	Mine      bool      `json:"mine" jsonschema:"this client made it"`
-	Items     int64     `json:"items"`
-	Changed   time.Time `json:"changed"`
-	Filled    bool      `json:"filled" jsonschema:"older items are in it too; otherwise it is being filled in"`
-	Untrusted untrusted `json:"untrusted"`
+	Name      string         `json:"name"`
+	URI       string         `json:"uri"`
+	Mine      bool           `json:"mine" jsonschema:"this client made it"`
+	Items     int64          `json:"items"`
+	Changed   time.Time      `json:"changed"`
+	Filled    bool           `json:"filled" jsonschema:"older items are in it too; otherwise it is being filled in"`
+	Untrusted untrusted.Text `json:"untrusted"`
 }
 
 func viewOf(v wire.ViewState) viewState {
 	return viewState{
 		v.Name, viewURI + v.Name, v.Mine, v.Members, v.Changed, v.Filled,
-		untrusted{Title: line(v.Title, maxTitle), Definition: line(v.Definition, maxText), Why: line(v.Problem, maxTitle)},
+		untrusted.Text{Title: untrusted.Line(v.Title, untrusted.MaxTitle), Definition: untrusted.Line(v.Definition, untrusted.MaxText), Why: untrusted.Line(v.Problem, untrusted.MaxTitle)},
 	}
 }
 
-func (a viewState) write(p *page) {
+func (a viewState) write(p *untrusted.Page) {
 	state := "complete"
 	if !a.Filled {
 		state = "being filled in with older items"
 	}
-	p.printf("View %s: %d items, %s, changed %s", a.Name, a.Items, state, at(a.Changed))
-	p.quote(a.Untrusted)
+	p.Printf("View %s: %d items, %s, changed %s", a.Name, a.Items, state, at(a.Changed))
+	p.Quote(a.Untrusted)
 }
 
 // A viewPage is a page of views.
@@ -48,13 +49,13 @@ type viewPage struct {
 	NextOffset int         `json:"next_offset,omitempty" jsonschema:"offset of the next page; absent on the last"`
 }
 
-func (a viewPage) write(p *page) {
-	p.printf("%d of %d views.", len(a.Views), a.Total)
+func (a viewPage) write(p *untrusted.Page) {
+	p.Printf("%d of %d views.", len(a.Views), a.Total)
 	for _, v := range a.Views {
 		v.write(p)
 	}
 	if a.NextOffset > 0 {
-		p.printf("More: list_views with offset %d", a.NextOffset)
+		p.Printf("More: list_views with offset %d", a.NextOffset)
 	}
 }
 
@@ -71,10 +72,10 @@ type day struct {
 	Items int64  `json:"items"`
 }
 
-func (a viewPreview) write(p *page) {
-	p.printf("The view would have these items among its newest. Nothing was stored.")
+func (a viewPreview) write(p *untrusted.Page) {
+	p.Printf("The view would have these items among its newest. Nothing was stored.")
 	for _, d := range a.Days {
-		p.printf("On %s: %d items", d.Day, d.Items)
+		p.Printf("On %s: %d items", d.Day, d.Items)
 	}
 	a.writeRest(p)
 }
@@ -136,10 +137,10 @@ type addedAlert struct {
 	Secret    string `json:"secret,omitempty" jsonschema:"by which webhooks are signed; it is shown only now"`
 }
 
-func (a addedAlert) write(p *page) {
-	p.printf("Alert %s was added: %s", a.ID, a.Condition)
+func (a addedAlert) write(p *untrusted.Page) {
+	p.Printf("Alert %s was added: %s", a.ID, a.Condition)
 	if a.Secret != "" {
-		p.printf("Its messages are signed by this secret, which is shown only now: %s", a.Secret)
+		p.Printf("Its messages are signed by this secret, which is shown only now: %s", a.Secret)
 	}
 }
 
@@ -183,7 +184,7 @@ func (s *server) previewView(ctx context.Context, in definitionInput) (viewPrevi
 	if err != nil {
 		return viewPreview{}, err
 	}
-	a := viewPreview{Definition: line(found.Definition, maxText), Days: []day{}}
+	a := viewPreview{Definition: untrusted.Line(found.Definition, untrusted.MaxText), Days: []day{}}
 	a.Items = foundItems(found.Items[:min(len(found.Items), maxPreview)])
 	for _, d := range found.Days {
 		a.Days = append(a.Days, day{d.Value, d.Count})
