@@ -44,6 +44,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
+	github.com/sashabaranov/go-openai v1.43.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/sergeymakinen/go-ico v1.0.0-beta.0
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1

@@ -65,6 +65,7 @@ type Config struct {
 	Servers  Servers  `embed:"" prefix:"cluster-"`
 	Backup   Backup   `embed:"" prefix:"backup-"`
 	Mail     Mail     `embed:"" prefix:"mail-"`
+	Briefing Briefing `embed:"" prefix:"briefing-"`
 	Log      Log      `embed:"" prefix:"log-"`
 	Trace    Trace    `embed:"" prefix:"trace-"`
 }
@@ -178,6 +179,14 @@ type Mail struct {
 	Password Secret `placeholder:"SECRET" help:"Password of that user. @FILE reads it from a file."`
 	From     string `placeholder:"ADDRESS" help:"Sender of the mails, such as feeds@example.org or feedmesh <feeds@example.org>."`
 	TLS      string `name:"tls" default:"starttls" enum:"starttls,implicit,none" help:"Encryption of the connection: starttls requires it, as usual on port 587; implicit encrypts from the first byte, as usual on port 465; none sends a password to loopback addresses only."`
+}
+
+// Briefing contains the settings of the language model that writes briefings.
+type Briefing struct {
+	URL   Address `name:"url" placeholder:"URL" help:"Base URL of an endpoint that speaks the chat protocol of OpenAI, such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama. Its model writes briefings about items, which it receives. For agents with role api. By default none: briefings quote sentences of the items."`
+	Model string  `placeholder:"NAME" help:"Name of the model at that endpoint."`
+	Key   Secret  `placeholder:"SECRET" help:"API key for that endpoint. By default none is sent. @FILE reads it from a file."`
+	Daily int     `default:"100" placeholder:"N" help:"Maximum number of requests of this agent to that endpoint in a day of UTC, counted since its start."`
 }
 
 // Trace contains the settings of tracing.

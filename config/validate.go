@@ -61,7 +61,7 @@ func (c Config) Validate() error {
 	if c.PublicURL != "" && !isBaseURL(c.PublicURL) {
 		addError("public-url: %q is not a base URL; write https://HOST", c.PublicURL.String())
 	}
-	errs = slices.Concat(errs, c.validateBackup(), c.Mail.validate())
+	errs = slices.Concat(errs, c.validateBackup(), c.Mail.validate(), c.Briefing.validate())
 	if c.Trace.To != "" && !isURL(c.Trace.To, "http", "https") {
 		addError("trace.to: %q is not a URL; write http://HOST:4318", c.Trace.To.String())
 	}
@@ -203,6 +203,30 @@ func (m Mail) validate() (errs []error) {
 	}
 	if m.TLS == "none" && m.Password != "" && !isLoopback(host) {
 		addError("mail.tls: none would send the password to %s without encryption; write starttls or implicit", host)
+	}
+	return errs
+}
+
+// validate returns the errors of the settings of briefings.
+func (b Briefing) validate() (errs []error) {
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if b.Daily < 1 || b.Daily > 100_000 {
+		addError("briefing.daily: %d is not between 1 and 100000", b.Daily)
+	}
+	if (b.URL == "") != (b.Model == "") {
+		addError("briefing.url, briefing.model: must be set together")
+	}
+	if b.URL == "" {
+		if b.Key != "" {
+			addError("briefing.key: requires briefing.url")
+		}
+		return errs
+	}
+	u, err := url.Parse(string(b.URL))
+	if err != nil || !isBaseURL(b.URL) {
+		addError("briefing.url: %q is not a base URL; write https://HOST/v1, without user and query, and the key as briefing.key", b.URL.String())
+	} else if u.Scheme == "http" && b.Key != "" && !isLoopback(u.Hostname()) {
+		addError("briefing.url: http would send the key to %s without encryption; write https, or remove briefing.key", u.Hostname())
 	}
 	return errs
 }

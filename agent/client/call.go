@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,7 @@ func Call[In, Out any](ctx context.Context, c *Client, o wire.Operation[In, Out]
 // roundTrip sends the encoded request of an operation and returns its answer.
 func roundTrip[In, Out any](ctx context.Context, c *Client, o wire.Operation[In, Out], r request) (Out, error) {
 	var out Out
-	resp, err := c.send(ctx, o.Method, r.path, r.query, r.body)
+	resp, err := c.sendWithin(ctx, cmp.Or(o.Within, answerTimeout), o.Method, r.path, r.query, r.body)
 	if err != nil {
 		return out, err
 	}

@@ -22,6 +22,7 @@ import (
 	"feedmesh/agent/access/oidc"
 	"feedmesh/agent/client"
 	"feedmesh/agent/node"
+	"feedmesh/agent/service/briefing"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 )
@@ -38,6 +39,9 @@ type doctorCommand struct {
 	SearchKey config.Secret  `placeholder:"SECRET" help:"API key for Meilisearch. @FILE reads it from a file."`
 
 	OIDCIssuer config.Address `name:"oidc-issuer" placeholder:"URL" help:"OpenID provider to check."`
+
+	BriefingURL config.Address `name:"briefing-url" placeholder:"URL" help:"Endpoint of the model that writes briefings to check."`
+	BriefingKey config.Secret  `name:"briefing-key" placeholder:"SECRET" help:"API key for that endpoint. @FILE reads it from a file."`
 }
 
 // Help implements kong's HelpProvider.
@@ -102,6 +106,9 @@ func (c *doctorCommand) checks(ctx context.Context, client *client.Client, p *pr
 				return oidc.Check(ctx, string(issuer))
 			})
 		})
+	}
+	if c.BriefingURL != "" {
+		add(func() wire.Check { return checkBriefing(ctx, c.BriefingURL, c.BriefingKey) })
 	}
 	add(func() wire.Check { return checkDNS(ctx, p.lookup) })
 	return all
@@ -333,6 +340,17 @@ func checkEngine(ctx context.Context, name string, address config.Address, try f
 		return failedCheck(name, "%v", err)
 	}
 	return passedCheck(name, "%v responds", address)
+}
+
+// checkBriefing requests the models of an endpoint, which costs nothing. Briefings are made without it too, so it only warns.
+func checkBriefing(ctx context.Context, endpoint config.Address, key config.Secret) wire.Check {
+	c := checkEngine(ctx, "briefing", endpoint, func(ctx context.Context, endpoint config.Address) error {
+		return briefing.Check(ctx, string(endpoint), string(key))
+	})
+	if c.Warning = !c.OK; c.Warning {
+		c.Detail = fmt.Sprintf("%v: %s; check briefing.url and briefing.key, and start the server of the model", endpoint, c.Detail)
+	}
+	return c
 }
 
 // checkDNS resolves a public name. A network without public names may have feeds of its own, so it only warns.

@@ -3,7 +3,10 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +15,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/service"
+	"feedmesh/agent/service/briefing"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -45,6 +51,30 @@ func TestDoctor_ReportsFailuresAndFixes(t *testing.T) {
 	p := &program{lookup: func(context.Context, string) ([]string, error) { return nil, errors.New("no resolver") }}
 	w.Checks = []wire.Check{{Name: "store", OK: true}}
 	doWith(t, p, "doctor", "--data", t.TempDir(), "--api", w.URL).check(t, 0, "warning  dns", "")
+}
+
+func TestDoctor_WarnsOfTheModelOfBriefings(t *testing.T) {
+	status := http.StatusOK
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, `{"data":[]}`)
+	}))
+	defer endpoint.Close()
+	w := newTestbed(t, func(d *service.Deps) {
+		d.Briefing = briefing.Options{URL: endpoint.URL + "/v1", Model: "small", Key: "s3cret", Daily: 1, Metrics: prometheus.NewRegistry()}
+	})
+	doctor := func(want string) {
+		t.Helper()
+		w.do(t, "doctor", "--data", t.TempDir(), "--briefing-url", endpoint.URL+"/v1", "--briefing-key", "s3cret").check(t, 0, want, "")
+	}
+	doctor("ok  node: briefing")
+	doctor("ok  briefing        " + endpoint.URL + "/v1 responds")
+	status = http.StatusUnauthorized
+	doctor("warning  briefing        " + endpoint.URL + "/v1: status 401; check briefing.url and briefing.key")
+	w.do(t, "briefing").check(t, 0, "Kernel released", "the endpoint of the model refused the request with status 401")
+	doctor("warning  node: briefing  at ")
+	endpoint.Close()
+	doctor("connection refused")
 }
 
 func TestDoctor_WarnsOfViews(t *testing.T) {

@@ -39,6 +39,7 @@ type cli struct {
 	Items         itemsCommand         `cmd:"" help:"Show an item, list its duplicates, and correct its labels."`
 	Spam          spamCommand          `cmd:"" help:"List spam, and mark items as spam or not spam."`
 	Stories       storiesCommand       `cmd:"" help:"List, show, split and join stories."`
+	Briefing      briefingCommand      `cmd:"" help:"Print a short text about the top stories or a view, each sentence with its items."`
 	Status        statusCommand        `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
 	Keep          keepCommand          `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
 	Quarantine    quarantineCommand    `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`

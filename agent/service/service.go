@@ -17,6 +17,7 @@ import (
 	"feedmesh/agent/role/crawl/fetch"
 	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/agent/secret"
+	"feedmesh/agent/service/briefing"
 	"feedmesh/agent/service/front"
 	"feedmesh/agent/service/fulltext"
 	"feedmesh/agent/service/imageproxy"
@@ -75,6 +76,7 @@ type Deps struct {
 	Token         string                                       // of the owner, allows everything; empty: requests from this machine are allowed everything
 	Unique        int                                          // percentage from which searches hide results that repeat others; 0: none
 	OIDC          oidc.Options                                 // provider by which people log in; the zero value: none
+	Briefing      briefing.Options                             // endpoint that writes briefings; without a URL: none. Its clock and log are those below
 	HealthToken   string                                       // of clients that may read readiness and metrics only; optional
 	Version       string
 	Now           func() time.Time
@@ -88,6 +90,7 @@ type Deps struct {
 // A core is shared by all nouns.
 type core struct {
 	Deps
+	writer     *briefing.Writer
 	feedStates stateCache
 }
 
@@ -112,6 +115,7 @@ type Service struct {
 	Duplicates  *Duplicates
 	Stories     *Stories
 	StoryEdits  *StoryEdits
+	Briefings   *Briefings
 	Front       *front.Pages
 	Follows     *Follows
 
@@ -136,7 +140,8 @@ const maxPictureCache = 500 << 20
 
 // New returns a service.
 func New(d Deps) *Service {
-	c := &core{Deps: d}
+	d.Briefing.Now, d.Briefing.Log = d.Now, d.Log
+	c := &core{Deps: d, writer: briefing.New(d.Briefing)}
 	feeds := &Feeds{c}
 	stories, edits, corrections := &Stories{c}, &editor{c, defaultEditTimeout}, &Corrections{c}
 	status, tokens := &Status{c}, access.NewTokenStore(d.Store, d.Token, d.HealthToken)
@@ -152,7 +157,8 @@ func New(d Deps) *Service {
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests, subscriptions}, People: newPeople(c, tokens, interests, subscriptions), Backups: &Backups{c}, Rules: &Rules{c},
 		Trials: &Trials{core: c, Slots: make(chan struct{}, MaxBacktests)}, Jobs: &Jobs{c, make(chan struct{}, 1)},
 		Items: &Items{c, fulltext.New(d.Fetcher, d.PublicFetcher, d.Prepare, d.Now)}, Corrections: corrections, Duplicates: &Duplicates{edits}, Stories: stories, StoryEdits: &StoryEdits{edits, stories},
-		Front: pages, Follows: &Follows{pages},
+		Briefings: &Briefings{c, stories, search, views},
+		Front:     pages, Follows: &Follows{pages},
 		Search: search, Views: views, Subscriptions: subscriptions, Spam: &Spam{c, corrections},
 		Reading: lists, Interests: interests,
 		Pictures: imageproxy.New(imageproxy.Options{
@@ -164,13 +170,14 @@ func New(d Deps) *Service {
 	}
 }
 
-// Close cancels the background work of the service, a repair, back-tests, comparisons of stories and learning, and waits for it. The rest of a
+// Close cancels the background work of the service, a repair, back-tests, comparisons of stories, learning and briefings, and waits for it. The rest of a
 // repair must be started again.
 func (s *Service) Close() {
 	s.Reindexing.end()
 	s.Trials.backtests.end()
 	s.Front.Close()
 	s.Interests.Close()
+	s.writer.Close()
 }
 
 // CheckSpace returns an error of [KindFull] if the disk has no space for changes. REST, console and Google Reader call it

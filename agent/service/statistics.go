@@ -174,7 +174,11 @@ func feedCounts(c subjects.ScheduleCounts) wire.FeedCounts {
 
 // Readiness returns the health of each dependency of this process.
 func (s *Status) Readiness(ctx context.Context) []wire.Check {
-	return append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
+	checks := append([]wire.Check{}, s.Checks(ctx)...) // an empty list, not null
+	if check, is := s.writer.Check(); is {
+		checks = append(checks, check)
+	}
+	return checks
 }
 
 const (

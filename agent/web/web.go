@@ -32,9 +32,12 @@ func Mounts(s *service.Service, logins Logins, origins []string) map[string]http
 	people, news, suggested, widgets := account.Handler(s), front.Handler(s), foryou.Handler(s), widget.Handler(s, origins)
 	viewPages, resource := views.Handler(s), mcp.Metadata()
 	return map[string]http.Handler{
-		"/":         console.Handler(s),
-		"/news":     news,
-		"/news/":    news,
+		"/":      console.Handler(s),
+		"/news":  news,
+		"/news/": news,
+
+		front.BriefingPath: news,
+
 		widget.Path: widgets,
 		"/login":    people,
 		"/login/":   people,

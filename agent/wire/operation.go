@@ -8,7 +8,11 @@
 // server.
 package wire
 
-import "feedmesh/agent/access"
+import (
+	"time"
+
+	"feedmesh/agent/access"
+)
 
 // None is a request or an answer without content.
 type None struct{}
@@ -30,6 +34,8 @@ type Operation[In, Out any] struct {
 	MaxBody     int64  // bytes of a request's body; 0: the limit of all requests
 	Type        string // media type of a [Document]
 	NoStore     bool   // the answer contains a secret that no cache may keep
+
+	Within time.Duration // how long a client waits for the answer; 0: as for most operations
 
 	// Pending reports whether the change is accepted and not applied yet: status 202; nil: it never is.
 	Pending func(Out) bool

@@ -75,7 +75,7 @@ func quotableSentences(item Document, stemNumbers lexicon) []sentence {
 	var list []sentence
 	title := newSentence(item.Title, item.Language, stemNumbers)
 	for text := range strings.SplitSeq(item.Text[:min(len(item.Text), MaxText)], "\n") {
-		all := sentences(text)
+		all := Sentences(text)
 		for i, s := range all {
 			if len(s) > maxSentence || len(strings.Fields(s)) < minWords || !isQuotable(s, i == len(all)-1) {
 				continue
@@ -91,10 +91,10 @@ func quotableSentences(item Document, stemNumbers lexicon) []sentence {
 	return list
 }
 
-// sentences splits a paragraph after a full stop, question or exclamation mark that is followed by a space
+// Sentences splits a paragraph after a full stop, question or exclamation mark that is followed by a space
 // and not by a lower-case letter, but not after an initial or an abbreviation, as in "J. Smith" and "Dr.
 // Smith".
-func sentences(text string) []string {
+func Sentences(text string) []string {
 	var list []string
 	start := 0
 	for i, r := range text {

@@ -71,7 +71,7 @@ func TestSentences(t *testing.T) {
 		{"no end", []string{"no end"}},
 		{"", nil},
 	} {
-		if got := sentences(test.text); !slices.Equal(got, test.want) {
+		if got := Sentences(test.text); !slices.Equal(got, test.want) {
 			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
 		}
 	}

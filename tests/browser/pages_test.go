@@ -35,6 +35,7 @@ func places(t *testing.T, w testbed, word string) []place {
 	return []place{
 		{"news", "/news"},
 		{"follows", "/news/follows"},
+		{"briefing", "/briefing"},
 		{"search", "/"},
 		{"found", "/?q=" + query(word+" -kubernetes")},
 		{"nothing-found", "/?q=qwertyuiop"},

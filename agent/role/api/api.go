@@ -14,6 +14,7 @@ import (
 	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/service"
+	"feedmesh/agent/service/briefing"
 	"feedmesh/agent/web"
 	"feedmesh/agent/web/greader"
 	"feedmesh/agent/web/rest"
@@ -47,6 +48,9 @@ func Run(ctx context.Context, env *work.Env, o Options) error {
 		Token: string(env.Config.Token), HealthToken: string(env.Config.HealthToken), Version: o.Version, Now: env.Clock.Now, Log: env.Log,
 		OIDC: oidc.Options{
 			Issuer: string(env.Config.OIDC.Issuer), ClientID: env.Config.OIDC.ClientID, Secret: string(env.Config.OIDC.ClientSecret), Role: access.Role(env.Config.OIDC.PersonRole()),
+		},
+		Briefing: briefing.Options{
+			URL: string(env.Config.Briefing.URL), Model: env.Config.Briefing.Model, Key: string(env.Config.Briefing.Key), Daily: env.Config.Briefing.Daily, Metrics: env.Metrics,
 		},
 		PictureCache: filepath.Join(env.Config.Data, "pictures"),
 		Unique:       env.Config.Unique, MakeBackup: o.MakeBackup, BackupState: o.BackupState,

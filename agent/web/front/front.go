@@ -1,5 +1,5 @@
-// Package front serves the front page, and the page of what a client follows and mutes. [Handler] returns the handler of
-// both, in the layout of the console. They work without scripts.
+// Package front serves the front page, the page of what a client follows and mutes, and briefings. [Handler] returns the handler of
+// all, in the layout of the console. They work without scripts.
 package front
 
 import (
@@ -39,7 +39,9 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc(console.NewsPath, p.news)
 	mux.HandleFunc(console.FollowsPath, p.follows)
 	mux.HandleFunc("POST "+console.FollowsPath, p.change)
-	return p.Handler(mux)
+	mux.HandleFunc("GET "+BriefingPath, p.briefing(s.Briefings.Cached))
+	mux.HandleFunc("POST "+BriefingPath, p.briefing(s.Briefings.Get))
+	return p.Handler(mux, "POST "+BriefingPath)
 }
 
 // A newsPage is a front page.

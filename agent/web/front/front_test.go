@@ -29,10 +29,10 @@ type site struct {
 	handler http.Handler
 }
 
-func newSite(t testing.TB) *site {
+func newSite(t testing.TB, change ...func(*service.Deps)) *site {
 	s := &site{}
 	s.set(noon)
-	s.Testbed = servicetest.New(t, func() time.Time { return *s.now.Load() })
+	s.Testbed = servicetest.New(t, func() time.Time { return *s.now.Load() }, change...)
 	s.handler = Handler(s.Service)
 	s.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/feed", Title: "The feed"})
 	return s

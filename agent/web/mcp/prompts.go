@@ -2,10 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -13,15 +12,7 @@ import (
 	"feedmesh/agent/wire"
 )
 
-const (
-	briefingStories = 12
-	briefingItems   = 20
-	briefingHours   = 24
-	maxHours        = 24 * 14
-)
-
-// A briefing is what the prompt of a briefing contains: the items of a view, or top stories, or, without stories, the
-// newest items.
+// A briefing is what the prompt of a briefing contains, see [service.BriefingSelection].
 type briefing struct {
 	stories []wire.StoryBrief
 	items   itemPage
@@ -47,61 +38,38 @@ func (s *server) addPrompts() {
 		Name: "morning-briefing", Title: "Morning briefing", Description: "A briefing of the top stories, or of a view, in which each sentence cites an item.",
 		Arguments: []*sdk.PromptArgument{
 			{Name: "view", Description: "Name of a view to report on, in place of the top stories."},
-			{Name: "hours", Description: fmt.Sprintf("Hours that the top stories are from, 1 to %d; %d without it.", maxHours, briefingHours)},
+			{Name: "hours", Description: "Hours that the top stories are from, 1 to 336; 24 without it."},
 			{Name: "language", Description: "Language to write in, such as English or ru; that of the conversation without it."},
 		},
 	}, s.morningBriefing)
 }
 
-// languageName matches names and codes of languages: the argument becomes part of an instruction.
-var languageName = regexp.MustCompile(`^[\p{L} -]{0,32}$`)
-
 func (s *server) morningBriefing(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-	view, hours, language := r.Params.Arguments["view"], r.Params.Arguments["hours"], r.Params.Arguments["language"]
-	if !languageName.MatchString(language) {
-		return nil, fmt.Errorf("the language must be a name or a code of letters, such as English or ru")
-	}
-	span := briefingHours
-	if hours != "" {
+	in := wire.BriefingRequest{View: r.Params.Arguments["view"], Language: r.Params.Arguments["language"]}
+	if hours := r.Params.Arguments["hours"]; hours != "" {
 		n, err := strconv.Atoi(hours)
-		if err != nil || n < 1 || n > maxHours {
-			return nil, fmt.Errorf("hours must be a number from 1 to %d", maxHours)
+		if err != nil || n < 1 {
+			return nil, errors.New("hours must be a number from 1 to 336")
 		}
-		span = n
+		in.Hours = n
 	}
-	if view != "" && hours != "" {
-		return nil, fmt.Errorf("give either view or hours: a view has a window of its own")
-	}
-	a, subject, err := briefing{}, "", error(nil)
-	if view == "" {
-		subject = fmt.Sprintf("the top stories of the last %d hours", span)
-		a, err = s.topStories(ctx, time.Duration(span)*time.Hour)
-	} else {
-		subject = "the items of a view"
-		a.items, err = s.readView(ctx, readViewInput{Name: view, Limit: briefingItems})
-	}
+	selected, err := s.Briefings.Select(ctx, in)
 	if err != nil {
 		return nil, forModel(err, s.Log)
+	}
+	a, subject := briefing{selected.Stories, itemPage{Items: foundItems(selected.Items)}}, "the items of a view"
+	if in.View == "" {
+		subject = fmt.Sprintf("the top stories of the last %d hours", selected.Hours)
+		if len(a.stories) == 0 {
+			a.items.Notes = []string{"no story has two publishers; these are the newest items"}
+		}
 	}
 	instruction := "Write a morning briefing about " + subject + " below: the most important first, at most 400 words, each story in one to three sentences. " +
 		"End every sentence with the item that it is from, as [item ID](address), or [item ID] without an address. " +
 		"Write nothing that no item says; where items disagree, say so. Read more with read_story and read_item where a summary is not enough."
-	if language != "" {
-		instruction += " Write in this language: " + language + "."
+	if in.Language != "" {
+		instruction += " Write in this language: " + in.Language + "."
 	}
 	message := &sdk.PromptMessage{Role: "user", Content: &sdk.TextContent{Text: instruction + "\n\n" + textOf(a)}}
 	return &sdk.GetPromptResult{Description: "Briefing about " + subject, Messages: []*sdk.PromptMessage{message}}, nil
-}
-
-// topStories returns the stories of highest rank of a period until now. Without stories of two publishers it returns the
-// newest items.
-func (s *server) topStories(ctx context.Context, period time.Duration) (a briefing, err error) {
-	after := s.Now().Add(-period)
-	page, err := s.Stories.List(ctx, wire.StorySearch{After: after, Sources: 2, Sort: "rank", Limit: briefingStories})
-	if a.stories = page.Stories; err != nil || len(a.stories) > 0 {
-		return a, err
-	}
-	found, err := s.Search.Find(ctx, wire.Search{After: after, Sort: "newest", Once: true, Limit: briefingItems})
-	a.items = itemPage{Items: foundItems(found.Items), Notes: []string{"no story has two publishers; these are the newest items"}}
-	return a, err
 }

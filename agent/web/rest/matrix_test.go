@@ -2,11 +2,13 @@ package rest
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/front"
 )
 
 // A guarded operation is an operation with the scope in its description.
@@ -23,6 +25,14 @@ func (w *testbed) everybody(t *testing.T) map[access.Scope]string {
 		secrets[scope] = "Bearer " + w.secret(t, scope)
 	}
 	return secrets
+}
+
+// The form of briefings changes nothing: a reader may send it.
+func TestScopes_ReadersRequestBriefings(t *testing.T) {
+	t.Parallel()
+	if needed := (&guard{}).requiredScope(httptest.NewRequest("POST", front.BriefingPath, nil), "POST "+front.BriefingPath); needed != access.Read {
+		t.Errorf("the form needs the scope %s", needed)
+	}
 }
 
 // A new operation must be added to the table of scopes, so that its scope is chosen

@@ -366,7 +366,7 @@ func TestPeople_PagesHaveNoFormsThatTheRoleLacks(t *testing.T) {
 		cookie := w.login(t, name)
 		for _, path := range []string{
 			"/", "/?q=released", "/read?show=all", "/read?show=all&open=" + w.item, "/items/" + w.item, "/stories", "/feeds", "/feeds/" + w.feed, "/imports",
-			"/rules", "/rules/classify", "/spam", "/mesh", "/views", "/views/edit", "/statistics", "/help", "/account", "/account/tokens",
+			"/rules", "/rules/classify", "/spam", "/mesh", "/views", "/views/edit", "/briefing", "/statistics", "/help", "/account", "/account/tokens",
 		} {
 			a := w.request(t, "GET", path, "", "Cookie", cookie)
 			if a.StatusCode != 200 {

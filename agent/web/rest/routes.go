@@ -101,6 +101,7 @@ func (s *Server) routes() []route {
 		handle(wire.GetStory, s.Stories.Get),
 		handle(wire.ListRelated, s.Stories.Related),
 		handle(wire.ListBursts, s.Stories.Bursts),
+		handle(wire.GetBriefing, s.Briefings.Get),
 		handle(wire.SplitStory, s.StoryEdits.Split),
 		handle(wire.JoinStories, s.StoryEdits.Join),
 

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"feedmesh/agent/access"
+	"feedmesh/agent/web/front"
 	"feedmesh/agent/web/mcp"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/web/reference"
@@ -35,8 +36,8 @@ var formScopes = map[string]access.Scope{"/rules": access.Rules, "/mesh": access
 // ownerPages are the path prefixes of pages that require admin.
 var ownerPages = []string{"/people", "/tokens"}
 
-// readerPages are the path prefixes of pages whose forms change only what belongs to the client.
-var readerPages = []string{"/read/", "/news/", "/for-you/", "/account/", "/logout"}
+// readerPages are the path prefixes of pages whose forms change only what belongs to the client, or nothing.
+var readerPages = []string{"/read/", "/news/", "/for-you/", "/account/", "/logout", front.BriefingPath}
 
 // isPage reports whether a pattern is that of pages.
 func (g *guard) isPage(pattern string) bool {
