@@ -251,17 +251,19 @@ func TestWriter_Failures(t *testing.T) {
 		why     string
 		leftOut int
 	}{
-		"429":      {fails(429, `{"error":{"message":"slow down","type":"requests"}}`), wire.BriefingRefused, "status 429", 0},
-		"500":      {fails(500, "broken "+key), wire.BriefingRefused, "status 500", 0},
-		"401":      {fails(401, `{"error":{"message":"Incorrect API key: `+key[:8]+`***"}}`), wire.BriefingRefused, "status 401", 0},
-		"400":      {fails(400, `{"error":{"message":"bad `+key+`"}}`), wire.BriefingRefused, "status 400", 0},
-		"garbage":  {fails(200, "<html>"+key), wire.BriefingUnreadable, "can't be read", 0},
-		"empty":    {fails(200, "{}"), wire.BriefingUnreadable, "can't be read", 0},
-		"no text":  {says("  "), wire.BriefingUnreadable, "can't be read", 0},
-		"huge":     {says(strings.Repeat("One [1]. ", 1<<18)), wire.BriefingUnreadable, "can't be read", 0},
-		"uncited":  {says("One. Two."), wire.BriefingUncited, "cites", 2},
-		"false":    {says("One [3]."), wire.BriefingUncited, "cites", 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect) }, wire.BriefingUnreachable, "reached", 0},
+		"429":     {fails(429, `{"error":{"message":"slow down","type":"requests"}}`), wire.BriefingRefused, "status 429", 0},
+		"500":     {fails(500, "broken "+key), wire.BriefingRefused, "status 500", 0},
+		"401":     {fails(401, `{"error":{"message":"Incorrect API key: `+key[:8]+`***"}}`), wire.BriefingRefused, "status 401", 0},
+		"400":     {fails(400, `{"error":{"message":"bad `+key+`"}}`), wire.BriefingRefused, "status 400", 0},
+		"garbage": {fails(200, "<html>"+key), wire.BriefingUnreadable, "can't be read", 0},
+		"empty":   {fails(200, "{}"), wire.BriefingUnreadable, "can't be read", 0},
+		"no text": {says("  "), wire.BriefingUnreadable, "can't be read", 0},
+		"huge":    {says(strings.Repeat("One [1]. ", 1<<18)), wire.BriefingUnreadable, "can't be read", 0},
+		"uncited": {says("One. Two."), wire.BriefingUncited, "cites", 2},
+		"false":   {says("One [3]."), wire.BriefingUncited, "cites", 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		}, wire.BriefingUnreachable, "reached", 0},
 		"reset": {func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			conn.Close()
