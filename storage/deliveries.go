@@ -97,9 +97,10 @@ type Deliveries interface {
 	// FirstSerial returns the least serial of a member of these views that is sent and entered at or after since, 0 if there is none.
 	FirstSerial(ctx context.Context, views []int64, since time.Time) (int64, error)
 
-	// ClaimSubscriptions returns at most limit subscriptions that are on, not expired, have something to send or are timed at claim.Now, and
-	// are claimed by no other process, those first that are due for longest. They are claimed until the claim ends, or until FinishDelivery.
-	// failing selects those whose last attempt failed, or else the others.
+	// ClaimSubscriptions returns at most limit subscriptions that are not expired, due at claim.Now, and claimed by no other process, those first
+	// whose last claim ended first: those that are on and have something to send or are timed, and those that are off and of which their
+	// owner is to be informed. They are claimed until the claim ends, or until FinishDelivery. failing selects those whose last attempt failed,
+	// or else the others.
 	ClaimSubscriptions(ctx context.Context, claim Claim, failing bool, limit int) ([]ClaimedSubscription, error)
 
 	// ExtendClaims extends all claims of a claimant to a time.
@@ -107,6 +108,10 @@ type Deliveries interface {
 
 	// ListPending returns at most limit members of views that are to be sent, with serials after the given one, ordered by serial.
 	ListPending(ctx context.Context, views []int64, after int64, limit int) ([]Member, error)
+
+	// ListScored returns at most limit members of a view that are sent, with serials below before, the last first, with the sentiments of their
+	// items. Members whose item was removed have none.
+	ListScored(ctx context.Context, view, before int64, limit int) ([]ScoredMember, error)
 
 	// DueAttempts returns at most limit last attempts of a subscription's messages that are to be retried by now, those
 	// first that are due for longest.
@@ -157,6 +162,17 @@ type DeliveryState struct {
 	Sent         time.Time // last attempt that succeeded; zero: none
 	Off          string    // why nothing is sent any more; empty: it is on
 	Alerted      []string  // keys of the last alerts that were sent, the oldest first
+	Problem      string    // why the condition of its alert can't hold; empty: it can, or was not evaluated
+	Inform       time.Time // until when its owner is to be informed that it was turned off; zero: that is done, or not to be done
+}
+
+// A ScoredMember is a member of a view with the sentiment of its item.
+type ScoredMember struct {
+	View, Serial int64
+	ItemID       string
+	StoryID      string // empty: none
+	Entered      time.Time
+	Sentiment    float64 // -1 to 1; 0: none
 }
 
 // An Attempt is one try to send a message, with its result.

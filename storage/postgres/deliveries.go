@@ -17,7 +17,7 @@ const (
 		SELECT coalesce(min(m.serial), 0) FROM view_members m
 		WHERE m.view = ANY($1) AND NOT m.past AND NOT m.absent AND m.entered >= $2`
 
-	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off, s.alerted`
+	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off, s.alerted, s.problem, s.inform`
 	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
 	// The order is that of the last claims, so that each subscription gets its turn. Times in the far future were stored by a
@@ -25,28 +25,32 @@ const (
 	claimSubscriptions = `
 		UPDATE subscriptions u SET claimant = $1, claimed_until = $3 FROM (
 			SELECT id FROM subscriptions s
-			WHERE off = '' AND (expires IS NULL OR expires > $2) AND (failures > 0) = $4
+			WHERE (off = '' OR inform IS NOT NULL) AND (expires IS NULL OR expires > $2) AND (failures > 0) = $4
 				AND (claimant = '' OR claimed_until <= $2 OR claimed_until > $3)
 				AND (due IS NULL OR due <= $2 OR due > $6)
-				AND (timed OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= $2 OR a.next > $6))
+				AND (off <> '' OR timed OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= $2 OR a.next > $6))
 					OR EXISTS (SELECT 1 FROM jsonb_array_elements(s.views) j JOIN view_members m ON m.view = j::bigint
 						WHERE m.serial > coalesce(s.cursor, s.after_serial) AND NOT m.past AND NOT m.absent))
 			ORDER BY claimed_until NULLS FIRST, id LIMIT $5 FOR UPDATE SKIP LOCKED) c WHERE c.id = u.id
 		RETURNING u.id, owner, title, views, channel, receiver, secret, schedule, after_serial, created, topic, expires, alert, timed,
-			coalesce(cursor, after_serial), failures, failing_since, due, sent, alerted`
+			coalesce(cursor, after_serial), failures, failing_since, due, sent, off, alerted, problem, inform`
 	extendClaims = `UPDATE subscriptions SET claimed_until = $2 WHERE claimant = $1`
 	listPending  = `
 		SELECT ` + memberColumns + ` FROM view_members m
 		WHERE m.view = ANY($1) AND m.serial > $2 AND NOT m.past AND NOT m.absent ORDER BY m.serial LIMIT $3`
+	listScored = `
+		SELECT m.view, m.serial, m.item_id, coalesce(i.story_id, ''), m.entered, coalesce(i.sentiment, 0)
+		FROM view_members m LEFT JOIN items i ON i.id = m.item_id
+		WHERE m.view = $1 AND m.serial < $2 AND NOT m.past AND NOT m.absent ORDER BY m.serial DESC LIMIT $3`
 	dueAttempts = `
 		SELECT ` + attemptColumns + ` FROM delivery_attempts a
 		WHERE subscription = $1 AND next IS NOT NULL AND (next <= $2 OR next > $3) ORDER BY next, id LIMIT $4`
 	saveDelivery = `
 		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, alerted = $8,
-			claimant = CASE WHEN $10::boolean THEN claimant ELSE '' END
-		WHERE id = $1 AND claimant = $9`
+			problem = $9, inform = $10, claimant = CASE WHEN $12::boolean THEN claimant ELSE '' END
+		WHERE id = $1 AND claimant = $11`
 	changeDelivery = `
-		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, alerted = $8, claimant = ''
+		UPDATE subscriptions SET cursor = $2, failures = $3, failing_since = $4, due = $5, sent = $6, off = $7, alerted = $8, problem = $9, inform = $10, claimant = ''
 		WHERE id = $1`
 	endAttempts   = `UPDATE delivery_attempts SET next = NULL WHERE subscription = $1 AND item_id = $2 AND next IS NOT NULL`
 	insertAttempt = `
@@ -65,7 +69,7 @@ const (
 )
 
 func scanDeliveryState(row pgx.CollectableRow) (d storage.DeliveryState, err error) {
-	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off, &d.Alerted)
+	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off, &d.Alerted, &d.Problem, nullTime{&d.Inform})
 	return d, err
 }
 
@@ -76,9 +80,14 @@ func scanAttempt(row pgx.CollectableRow) (a storage.Attempt, err error) {
 	return a, err
 }
 
+func scanScored(row pgx.CollectableRow) (m storage.ScoredMember, err error) {
+	err = row.Scan(&m.View, &m.Serial, &m.ItemID, &m.StoryID, nullTime{&m.Entered}, &m.Sentiment)
+	return m, err
+}
+
 func scanClaimed(row pgx.CollectableRow) (c storage.ClaimedSubscription, err error) {
 	err = row.Scan(&c.ID, &c.Owner, &c.Title, &c.Views, &c.Channel, &c.Receiver, &c.Secret, &c.Schedule, &c.After, nullTime{&c.Created}, &c.Topic, nullTime{&c.Expires}, &c.Alert, &c.IsTimed,
-		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent}, &c.State.Alerted)
+		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent}, &c.State.Off, &c.State.Alerted, &c.State.Problem, nullTime{&c.State.Inform})
 	c.State.Subscription = c.ID
 	return c, err
 }
@@ -121,6 +130,11 @@ func (s deliveryStore) ListPending(ctx context.Context, views []int64, after int
 	return read(ctx, s.engine, "list pending members", scanMember, listPending, views, after, max(limit, 0))
 }
 
+// ListScored implements [storage.Deliveries].
+func (s deliveryStore) ListScored(ctx context.Context, view, before int64, limit int) ([]storage.ScoredMember, error) {
+	return read(ctx, s.engine, "list sentiments of members", scanScored, listScored, view, before, max(limit, 0))
+}
+
 // DueAttempts implements [storage.Deliveries].
 func (s deliveryStore) DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]storage.Attempt, error) {
 	return read(ctx, s.engine, "list due attempts", scanAttempt, dueAttempts, subscription, now, storage.LatestDue(now), max(limit, 0))
@@ -128,7 +142,7 @@ func (s deliveryStore) DueAttempts(ctx context.Context, subscription string, now
 
 // deliveryValues returns the arguments of an update of a state.
 func deliveryValues(d storage.DeliveryState) []any {
-	return []any{d.Subscription, d.Cursor, d.Failures, timeOrNull(d.FailingSince), timeOrNull(d.Due), timeOrNull(d.Sent), cleanText(d.Off), d.Alerted}
+	return []any{d.Subscription, d.Cursor, d.Failures, timeOrNull(d.FailingSince), timeOrNull(d.Due), timeOrNull(d.Sent), cleanText(d.Off), d.Alerted, cleanText(d.Problem), timeOrNull(d.Inform)}
 }
 
 // FinishDelivery implements [storage.Deliveries].

@@ -16,7 +16,7 @@ const (
 		SELECT coalesce(min(m.serial), 0) FROM json_each(?1) j CROSS JOIN view_members m
 		WHERE m.view = j.value AND m.past = 0 AND m.absent = 0 AND m.entered >= ?2`
 
-	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off, s.alerted`
+	deliveryColumns = `s.id, coalesce(s.cursor, s.after_serial), s.failures, s.failing_since, s.due, s.sent, s.off, s.alerted, s.problem, s.inform`
 	attemptColumns  = `a.id, a.subscription, a.view, a.serial, a.item_id, a.items, a.number, a.entered, a.at, a.took, a.status, a.error, a.next`
 
 	// The order is that of the last claims, so that each subscription gets its turn. Times in the far future were stored by a
@@ -24,28 +24,32 @@ const (
 	claimSubscriptions = `
 		UPDATE subscriptions SET claimant = ?1, claimed_until = ?3 WHERE id IN (
 			SELECT id FROM subscriptions s
-			WHERE off = '' AND (expires IS NULL OR expires > ?2) AND (failures > 0) = ?4
+			WHERE (off = '' OR inform IS NOT NULL) AND (expires IS NULL OR expires > ?2) AND (failures > 0) = ?4
 				AND (claimant = '' OR claimed_until <= ?2 OR claimed_until > ?3)
 				AND (due IS NULL OR due <= ?2 OR due > ?6)
-				AND (timed = 1 OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= ?2 OR a.next > ?6))
+				AND (off <> '' OR timed = 1 OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= ?2 OR a.next > ?6))
 					OR EXISTS (SELECT 1 FROM json_each(s.views) j CROSS JOIN view_members m
 						WHERE m.view = j.value AND m.serial > coalesce(s.cursor, s.after_serial) AND m.past = 0 AND m.absent = 0))
 			ORDER BY claimed_until NULLS FIRST, id LIMIT ?5)
 		RETURNING id, owner, title, views, channel, receiver, secret, schedule, after_serial, created, topic, expires, alert, timed,
-			coalesce(cursor, after_serial), failures, failing_since, due, sent, alerted`
+			coalesce(cursor, after_serial), failures, failing_since, due, sent, off, alerted, problem, inform`
 	extendClaims = `UPDATE subscriptions SET claimed_until = ?2 WHERE claimant = ?1`
 	listPending  = `
 		SELECT ` + memberColumns + ` FROM json_each(?1) j CROSS JOIN view_members m
 		WHERE m.view = j.value AND m.serial > ?2 AND m.past = 0 AND m.absent = 0 ORDER BY m.serial LIMIT ?3`
+	listScored = `
+		SELECT m.view, m.serial, m.item_id, coalesce(i.story_id, ''), m.entered, coalesce(i.sentiment, 0)
+		FROM view_members m LEFT JOIN items i ON i.id = m.item_id
+		WHERE m.view = ?1 AND m.serial < ?2 AND m.past = 0 AND m.absent = 0 ORDER BY m.serial DESC LIMIT ?3`
 	dueAttempts = `
 		SELECT ` + attemptColumns + ` FROM delivery_attempts a
 		WHERE subscription = ?1 AND next IS NOT NULL AND (next <= ?2 OR next > ?3) ORDER BY next, id LIMIT ?4`
 	saveDelivery = `
 		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7, alerted = ?8,
-			claimant = CASE WHEN ?10 THEN claimant ELSE '' END
-		WHERE id = ?1 AND claimant = ?9`
+			problem = ?9, inform = ?10, claimant = CASE WHEN ?12 THEN claimant ELSE '' END
+		WHERE id = ?1 AND claimant = ?11`
 	changeDelivery = `
-		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7, alerted = ?8, claimant = ''
+		UPDATE subscriptions SET cursor = ?2, failures = ?3, failing_since = ?4, due = ?5, sent = ?6, off = ?7, alerted = ?8, problem = ?9, inform = ?10, claimant = ''
 		WHERE id = ?1`
 	endAttempts   = `UPDATE delivery_attempts SET next = NULL WHERE subscription = ?1 AND item_id = ?2 AND next IS NOT NULL`
 	insertAttempt = `
@@ -64,7 +68,7 @@ const (
 )
 
 func scanDeliveryState(row scanner) (d storage.DeliveryState, err error) {
-	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off, fromJSON(&d.Alerted))
+	err = row.Scan(&d.Subscription, &d.Cursor, &d.Failures, nullTime{&d.FailingSince}, nullTime{&d.Due}, nullTime{&d.Sent}, &d.Off, fromJSON(&d.Alerted), &d.Problem, nullTime{&d.Inform})
 	return d, err
 }
 
@@ -75,9 +79,14 @@ func scanAttempt(row scanner) (a storage.Attempt, err error) {
 	return a, err
 }
 
+func scanScored(row scanner) (m storage.ScoredMember, err error) {
+	err = row.Scan(&m.View, &m.Serial, &m.ItemID, &m.StoryID, nullTime{&m.Entered}, &m.Sentiment)
+	return m, err
+}
+
 func scanClaimed(row scanner) (c storage.ClaimedSubscription, err error) {
 	err = row.Scan(&c.ID, &c.Owner, &c.Title, fromJSON(&c.Views), &c.Channel, &c.Receiver, &c.Secret, &c.Schedule, &c.After, nullTime{&c.Created}, &c.Topic, nullTime{&c.Expires}, &c.Alert, &c.IsTimed,
-		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent}, fromJSON(&c.State.Alerted))
+		&c.State.Cursor, &c.State.Failures, nullTime{&c.State.FailingSince}, nullTime{&c.State.Due}, nullTime{&c.State.Sent}, &c.State.Off, fromJSON(&c.State.Alerted), &c.State.Problem, nullTime{&c.State.Inform})
 	c.State.Subscription = c.ID
 	return c, err
 }
@@ -124,6 +133,11 @@ func (s deliveryStore) ListPending(ctx context.Context, views []int64, after int
 	return read(ctx, s.engine, "list pending members", listPending, scanMember, asJSON(views), after, max(limit, 0))
 }
 
+// ListScored implements [storage.Deliveries].
+func (s deliveryStore) ListScored(ctx context.Context, view, before int64, limit int) ([]storage.ScoredMember, error) {
+	return read(ctx, s.engine, "list sentiments of members", listScored, scanScored, view, before, max(limit, 0))
+}
+
 // DueAttempts implements [storage.Deliveries].
 func (s deliveryStore) DueAttempts(ctx context.Context, subscription string, now time.Time, limit int) ([]storage.Attempt, error) {
 	return read(ctx, s.engine, "list due attempts", dueAttempts, scanAttempt, subscription, micros(now), micros(storage.LatestDue(now)), max(limit, 0))
@@ -131,7 +145,7 @@ func (s deliveryStore) DueAttempts(ctx context.Context, subscription string, now
 
 // deliveryValues returns the arguments of an update of a state.
 func deliveryValues(d storage.DeliveryState) []any {
-	return []any{d.Subscription, d.Cursor, d.Failures, microsOrNull(d.FailingSince), microsOrNull(d.Due), microsOrNull(d.Sent), d.Off, asJSON(d.Alerted)}
+	return []any{d.Subscription, d.Cursor, d.Failures, microsOrNull(d.FailingSince), microsOrNull(d.Due), microsOrNull(d.Sent), d.Off, asJSON(d.Alerted), d.Problem, microsOrNull(d.Inform)}
 }
 
 // FinishDelivery implements [storage.Deliveries].

@@ -89,7 +89,9 @@ var addedColumns = []struct{ table, column, definition string }{
 	{"subscriptions", "expires", "INTEGER"},                // NULL: never
 	{"subscriptions", "alert", "TEXT NOT NULL DEFAULT ''"}, // condition of an alert, or empty
 	{"subscriptions", "timed", "INTEGER NOT NULL DEFAULT 0"},
-	{"subscriptions", "alerted", "TEXT"}, // JSON of keys
+	{"subscriptions", "alerted", "TEXT"},                     // JSON of keys
+	{"subscriptions", "problem", "TEXT NOT NULL DEFAULT ''"}, // why the condition of an alert can't hold, or empty
+	{"subscriptions", "inform", "INTEGER"},                   // until when the owner is to be informed that it is off, or NULL
 }
 
 // addedTables creates the tables and indexes that were added without a migration, for the same reason.

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -85,7 +86,7 @@ func claimedSubscriptions(c storeTest) {
 	}
 
 	// A change of the subscription keeps its progress.
-	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial, Alerted: []string{"one", "два"}}
+	state := storage.DeliveryState{Subscription: "a", Cursor: pending[0].Serial, Alerted: []string{"one", "два"}, Problem: "не оценивается"}
 	if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = state }); err != nil {
 		c.Fatal(err)
 	}
@@ -112,6 +113,8 @@ func claimedSubscriptions(c storeTest) {
 		want  []string
 	}{
 		{"that is off", storage.DeliveryState{Off: "gone"}, nil},
+		{"that is off, whose owner is to be informed", storage.DeliveryState{Off: "gone", Inform: day.AddDate(0, 0, 5)}, []string{"a"}},
+		{"that is off, whose owner is to be informed later", storage.DeliveryState{Off: "gone", Inform: day.AddDate(0, 0, 5), Due: day.Add(101 * time.Minute)}, nil},
 		{"that is due later", storage.DeliveryState{Due: day.Add(101 * time.Minute)}, nil},
 		{"that is due", storage.DeliveryState{Due: day.Add(100 * time.Minute)}, []string{"a"}},
 		{"that is due in a year", storage.DeliveryState{Due: day.Add(365 * 24 * time.Hour)}, []string{"a"}},
@@ -120,6 +123,7 @@ func claimedSubscriptions(c storeTest) {
 		if err := c.ChangeDelivery(c.Context(), "a", func(d *storage.DeliveryState) { *d = test.state }); err != nil {
 			c.Fatal(err)
 		}
+		wantState(c, test.state)
 		wantClaimed("a subscription "+test.what, "x", 100, test.want...)
 	}
 	if err := storage.Subscriptions(c.Store).RemoveExpired(c.Context(), s.Expires.Add(-time.Second)); err != nil {
@@ -148,7 +152,7 @@ func finishedDeliveries(c storeTest) {
 	changeMembers(c, nil, aMember(1, "x", 0), aMember(1, "y", 0))
 	c.wantEqual("claimed", claimAt(c, "p", 0, false), []string{"a"})
 	attempt := storage.Attempt{Subscription: "a", View: 1, Serial: 7, ItemID: "x", Items: 1, Number: 1, Entered: day, At: day, Took: 1500 * time.Microsecond, Status: 503, Error: "busy", Next: day.Add(time.Minute)}
-	state := storage.DeliveryState{Subscription: "a", Cursor: s.After + 1, Failures: 1, FailingSince: day, Due: day.Add(time.Second), Sent: day}
+	state := storage.DeliveryState{Subscription: "a", Cursor: s.After + 1, Failures: 1, FailingSince: day, Due: day.Add(time.Second), Sent: day, Problem: "none", Inform: day.AddDate(0, 0, 5)}
 	c.wantError("finish without the claim", c.FinishDelivery(c.Context(), "q", state, []storage.Attempt{attempt}, false), storage.ErrConflict)
 	attempts := func() []storage.Attempt {
 		c.Helper()
@@ -203,6 +207,42 @@ func finishedDeliveries(c storeTest) {
 	}
 	c.wantEqual("attempts of a removed subscription", len(attempts()), 0)
 	c.wantError("finish a removed subscription", c.FinishDelivery(c.Context(), "q", state, nil, false), storage.ErrConflict)
+}
+
+func scoredMembers(c storeTest) {
+	feed := c.addFeed("https://example.org/scored")
+	var ids []string
+	var items []storage.Item
+	for i, sentiment := range []float64{0.5, 0, -0.25} {
+		item := anItem(feed, fmt.Sprint(i))
+		item.Sentiment, item.StoryID = sentiment, fmt.Sprint("story", i)
+		items, ids = append(items, item), append(ids, item.ID)
+	}
+	if _, err := c.PutItems(c.Context(), storage.Batch{FeedID: feed, Items: items}); err != nil {
+		c.Fatal(err)
+	}
+	absent, past := aMember(1, "absent", 0), aMember(1, "past", 0)
+	absent.Absent, past.Past = true, true
+	changeMembers(c, nil, aMember(1, ids[0], 0), aMember(2, ids[1], 0), aMember(1, ids[1], 0), absent, past, aMember(1, "removed", 0), aMember(1, ids[2], 0))
+	page := func(before int64) (page []storage.ScoredMember) {
+		c.Helper()
+		page, err := c.ListScored(c.Context(), 1, before, 2)
+		if err != nil {
+			c.Fatal(err)
+		}
+		return page
+	}
+	first := page(math.MaxInt64)
+	if len(first) != 2 {
+		c.Fatalf("got %+v", first)
+	}
+	c.wantEqual("the last member", first[0], storage.ScoredMember{View: 1, Serial: first[0].Serial, ItemID: ids[2], StoryID: "story2", Entered: day, Sentiment: -0.25})
+	c.wantEqual("a member whose item was removed", first[1], storage.ScoredMember{View: 1, Serial: first[1].Serial, ItemID: "removed", Entered: day})
+	second := page(first[1].Serial)
+	if len(second) != 2 || second[0].ItemID != ids[1] || second[0].Sentiment != 0 || second[1].ItemID != ids[0] || second[1].Sentiment != 0.5 {
+		c.Errorf("the next page is %+v", second)
+	}
+	c.wantEqual("the page after the last", len(page(second[1].Serial)), 0)
 }
 
 func dueAttempts(c storeTest) {

@@ -162,6 +162,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ClaimSubscriptions claims those with something to send, each once", claimedSubscriptions},
 		{"FinishDelivery stores progress and attempts under a claim only", finishedDeliveries},
 		{"attempts are repeated when they are due", dueAttempts},
+		{"ListScored pages members with their sentiments, the last first", scoredMembers},
 
 		{"PutJob stores every field of a job", storedJob},
 		{"a cancelled job stays cancelled", cancelJob},
