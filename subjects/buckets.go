@@ -123,6 +123,9 @@ type State struct {
 	PushUntil     time.Time `json:"push_until,omitzero"`    // end of the hub's subscription, as stored at the last write
 }
 
+// IsFailing reports whether the last poll of the feed failed, and it is polled again. A feed that is gone does not fail.
+func (s State) IsFailing() bool { return s.Failures > 0 && s.Outcome != Gone }
+
 // LeftOut returns which entries of the last document were left out, as text.
 func (s State) LeftOut() string { leftOut, _ := SplitMalformed(s.Malformed); return leftOut }
 
@@ -228,7 +231,7 @@ func (c *ScheduleCounts) Add(s *State, n int64) {
 	switch {
 	case s.Outcome == Gone:
 		c.Gone += n
-	case s.Failures > 0:
+	case s.IsFailing():
 		c.Failing += n
 	}
 	if !s.Polled.IsZero() {

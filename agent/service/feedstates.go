@@ -23,12 +23,12 @@ const idLength = 26
 // as much during a reload.
 type stateEntry struct {
 	next     uint32 // Unix seconds; 0: never
-	failures uint16
 	status   uint16 // HTTP
 	class    uint8  // index of stateSnapshot.classes; 0: no error
 	tier     uint8  // index of [subjects.Tiers]
 	outcome  uint8  // index of stateSnapshot.outcomes
 	polled   bool
+	failing  bool // [subjects.State.IsFailing]
 	gone     bool
 	inFlight bool
 	id       [idLength]byte
@@ -114,7 +114,7 @@ func readStates(ctx context.Context, m Mesh, now time.Time) (*stateSnapshot, err
 	err := m.LoadStates(ctx, func(f subjects.FeedState) {
 		s := f.State
 		one := stateEntry{
-			failures: uint16(min(s.Failures, math.MaxUint16)), status: uint16(max(s.Status, 0)), tier: uint8(max(slices.Index(subjects.Tiers, s.Tier), 0)),
+			failing: s.IsFailing(), status: uint16(max(s.Status, 0)), tier: uint8(max(slices.Index(subjects.Tiers, s.Tier), 0)),
 			polled: !s.Polled.IsZero(), gone: s.Outcome == subjects.Gone, inFlight: s.Crawl != "",
 		}
 		if !s.Next.IsZero() {
@@ -173,11 +173,11 @@ func (all *stateSnapshot) is(s *stateEntry, state string) bool {
 	case wire.StateGone:
 		return s.gone
 	case wire.StateFailing:
-		return s.failures > 0 && !s.gone
+		return s.failing
 	case wire.StateNew:
 		return !s.polled
 	case wire.StateOK:
-		return s.polled && s.failures == 0 && !s.gone
+		return s.polled && !s.failing && !s.gone
 	case wire.StateDue:
 		return s.next > 0 && !s.inFlight && int64(s.next) <= all.at.Unix()
 	case wire.StatePolling:

@@ -131,7 +131,7 @@ func importLineOf(result wire.ImportResult, ended, fresh bool, all *stateSnapsho
 		line.Verdict = wire.VerdictGone
 	case !state.polled:
 		line.Verdict = wire.VerdictAdded
-	case state.failures == 0:
+	case !state.failing:
 		line.Verdict = wire.VerdictRead
 	default:
 		line.Verdict, line.Detail = verdictOf(class), DescribeClass(class, int(state.status))
