@@ -43,6 +43,7 @@ var forbidden = map[string][]string{
 	"cluster":  {"$JS.API.STREAM.PURGE.cluster", "$JS.API.CONSUMER.MSG.NEXT.store.store", "prepare", "observe", "$KV.leases.schedule", "events.item.notify"},
 	"store":    {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.index.index", "prepare", "$KV.leases.cluster-en", "$KV.schedule.feed"},
 	"index":    {"$JS.API.STREAM.PURGE.index", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "observe", "$KV.leases.schedule"},
+	"deliver":  {"$JS.API.STREAM.PURGE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "views", "$KV.schedule.feed", "$KV.leases.schedule", "events.item.notify"},
 	"api":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.MSG.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "$KV.leases.schedule", "$KV.schedule.feed", "$KV.proxies.eu"},
 	"schedule": {"$JS.API.STREAM.DELETE.store", "$JS.API.CONSUMER.MSG.NEXT.store.store", "store", "parse", "$KV.leases.cluster-en", "$KV.rules.prepare"},
 	"all":      {"$JS.API.STREAM.DELETE.store", "$JS.API.STREAM.SNAPSHOT.store", "$SYS.REQ.SERVER.PING"},

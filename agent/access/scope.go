@@ -33,6 +33,17 @@ const (
 	healthID = "health" // has the token of health checks of the settings
 )
 
+// IsSame reports whether two IDs are of the same client. The client on this machine and the owner's token are the same person.
+func IsSame(a, b string) bool {
+	person := func(id string) string {
+		if id == OwnerID {
+			return LocalID
+		}
+		return id
+	}
+	return person(a) == person(b)
+}
+
 // A Client is an authenticated client.
 type Client struct {
 	ID, Name string // of its token, or of the person

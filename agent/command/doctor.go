@@ -217,7 +217,7 @@ func checkViews(ctx context.Context, api *client.Client, now time.Time) []wire.C
 	return checks
 }
 
-// checkSubscriptions warns of subscriptions that fail or are off. It returns no check of a node without subscriptions, or of an older
+// checkSubscriptions warns of subscriptions that fail, are off, or have a condition that can't hold. It returns no check of a node without subscriptions, or of an older
 // version.
 func checkSubscriptions(ctx context.Context, api *client.Client) []wire.Check {
 	all, err := client.Call(ctx, api, wire.ListSubscriptions, wire.None{})
@@ -230,7 +230,7 @@ func checkSubscriptions(ctx context.Context, api *client.Client) []wire.Check {
 	}
 	var checks []wire.Check
 	for _, s := range all.Subscriptions {
-		if s.State != wire.SubscriptionOn {
+		if s.State != wire.SubscriptionOn || s.Problem != "" {
 			checks = append(checks, wire.Check{Name: "subscription " + s.Title, Warning: true, Detail: fmt.Sprintf("%s: see agent subscriptions log %s", stateOfSubscription(s), s.ID)})
 		}
 	}

@@ -26,7 +26,7 @@ type subscriptionsListCommand struct{ query }
 
 // Help implements kong's HelpProvider.
 func (subscriptionsListCommand) Help() string {
-	return `Those that fail or are off have the reason:
+	return `Those that fail, are off, or have a condition that can't hold, have the reason:
 
     agent subscriptions list`
 }
@@ -54,6 +54,9 @@ func stateOfSubscription(s wire.SubscriptionState) string {
 	case wire.SubscriptionFailing:
 		return fmt.Sprintf("failing since %s, %d attempts", s.FailingSince.Local().Format("2006-01-02 15:04"), s.Failures)
 	}
+	if s.Problem != "" {
+		return "on, but its condition can't hold: " + s.Problem
+	}
 	return "on"
 }
 
@@ -67,7 +70,7 @@ type subscriptionsAddCommand struct {
 	Chat     string   `xor:"receiver" required:"" placeholder:"URL" help:"Chat or phone service that gets a message of the new items, such as ntfy://ntfy.sh/TOPIC."`
 	Mail     string   `xor:"receiver" required:"" placeholder:"ADDRESS" help:"Address that gets a mail of the new items."`
 	Schedule string   `help:"When mails and messages to chats are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
-	Alert    string   `placeholder:"CONDITION" help:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, new event, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
+	Alert    string   `placeholder:"CONDITION" help:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, new event, burst, silence of TIME, feed fails, or sentiment falls by N in TIME. TIME is such as 90m, 6h or 2d."`
 	Secret   string   `help:"Secret by which webhooks are signed; by default a new one."`
 }
 

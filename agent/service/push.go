@@ -57,7 +57,7 @@ func (s *Subscriptions) CheckPush(ctx context.Context, p PushRequest) error {
 	}
 	own, client := 0, access.From(ctx)
 	for _, one := range all {
-		if one.Channel == deliver.WebSub && one.ID != p.id() && isSameClient(one.Owner, client.ID) {
+		if one.Channel == deliver.WebSub && one.ID != p.id() && access.IsSame(one.Owner, client.ID) {
 			own++
 		}
 	}

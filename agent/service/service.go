@@ -151,7 +151,7 @@ func New(d Deps) *Service {
 	events := &Events{c, status, newStreams()}
 	views := &Views{core: c, search: search, events: events}
 	lists.ReadViews(readableViews{views})
-	subscriptions := &Subscriptions{c, views}
+	subscriptions := &Subscriptions{core: c, views: views}
 	interests := interest.New(d.Store, lists, d.Now, d.Log)
 	return &Service{
 		core: c, Bulk: &Bulk{feeds, make(chan struct{}, MaxBulks)}, Feeds: feeds, Imports: &Imports{c, make(chan struct{}, 1)}, Proxies: &Proxies{c}, Tokens: &Tokens{c, tokens, interests, subscriptions}, People: newPeople(c, tokens, interests, subscriptions), Backups: &Backups{c}, Rules: &Rules{c},

@@ -7,8 +7,10 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nuid"
 
@@ -26,11 +28,12 @@ import (
 type Subscriptions struct {
 	*core
 	views *Views
+	off   offCache
 }
 
 // readable reports whether a client may see and change a subscription.
 func readable(s storage.Subscription, c access.Client) bool {
-	return isSameClient(s.Owner, c.ID) || c.May(access.Admin)
+	return access.IsSame(s.Owner, c.ID) || c.May(access.Admin)
 }
 
 // List returns the subscriptions that the client may see, ordered by title.
@@ -64,8 +67,8 @@ func (s *Subscriptions) statesOf(ctx context.Context, stored []storage.Subscript
 	return convert(stored, func(one storage.Subscription) wire.SubscriptionState {
 		d := states[one.ID]
 		out := wire.SubscriptionState{
-			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Schedule: one.Schedule, Alert: one.Alert, Mine: isSameClient(one.Owner, client.ID), Created: one.Created, Expires: one.Expires,
-			State: wire.SubscriptionOn, Off: d.Off, Failures: d.Failures, FailingSince: d.FailingSince, Due: d.Due, Sent: d.Sent,
+			ID: one.ID, Title: one.Title, Views: []string{}, Channel: one.Channel, Schedule: one.Schedule, Alert: one.Alert, Mine: access.IsSame(one.Owner, client.ID), Created: one.Created, Expires: one.Expires,
+			State: wire.SubscriptionOn, Off: d.Off, Problem: d.Problem, Failures: d.Failures, FailingSince: d.FailingSince, Due: d.Due, Sent: d.Sent,
 		}
 		for _, number := range one.Views {
 			if name := names[number]; name != "" {
@@ -169,6 +172,11 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 			added.Views = append(added.Views, v.stored.Number)
 		}
 	}
+	if condition.Kind == alert.Falls {
+		if err := s.checkScored(ctx, added.Views); err != nil {
+			return wire.AddedSubscription{}, err
+		}
+	}
 	if added.Receiver, added.Secret, err = s.Secrets.SealReceiver(ctx, added); err != nil {
 		return wire.AddedSubscription{}, unsealed(err)
 	}
@@ -184,6 +192,29 @@ func (s *Subscriptions) Add(ctx context.Context, in wire.AddSubscriptionRequest)
 		secret = "" // a key that its owner does not need
 	}
 	return wire.AddedSubscription{SubscriptionState: state, Secret: secret}, err
+}
+
+// maxUnscored is the number of members of a view that are searched for a sentiment.
+const maxUnscored = 500
+
+// checkScored returns an error if items entered the views, and none of the last has a sentiment. Without items, and for what comes later, the
+// role deliver stores a problem of the subscription.
+func (s *Subscriptions) checkScored(ctx context.Context, views []int64) error {
+	n := 0
+	for _, view := range views {
+		members, err := s.Store.ListScored(ctx, view, math.MaxInt64, maxUnscored)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(members, func(m storage.ScoredMember) bool { return m.Sentiment != 0 }) {
+			return nil
+		}
+		n += len(members)
+	}
+	if n == 0 {
+		return nil
+	}
+	return errorf(KindConflict, "none of the last %d items of these views has a sentiment: turn on classify.sentiment for all agents with the role classify, and add the alert when English or Russian items entered", n)
 }
 
 // Unsubscribed returns the title of a subscription to mails whose link has the key, and removes it if remove is set. The link needs
@@ -211,6 +242,7 @@ func (s *Subscriptions) Remove(ctx context.Context, in wire.ByID) (wire.None, er
 	if _, err := s.read(ctx, in.ID); err != nil {
 		return wire.None{}, err
 	}
+	defer s.off.expire()
 	return wire.None{}, storage.Subscriptions(s.Store).Remove(ctx, in.ID)
 }
 
@@ -241,11 +273,12 @@ func (s *Subscriptions) Change(ctx context.Context, in wire.ChangeSubscriptionRe
 
 // turn turns a subscription on or off.
 func (s *Subscriptions) turn(ctx context.Context, id string, on bool) error {
+	defer s.off.expire()
 	return s.Store.ChangeDelivery(ctx, id, func(d *storage.DeliveryState) {
 		if on {
 			*d = storage.DeliveryState{Subscription: d.Subscription, Cursor: d.Cursor, Sent: d.Sent}
 		} else if d.Off == "" {
-			d.Off = turnedOff
+			d.Off, d.Inform = turnedOff, time.Time{}
 		}
 	})
 }

@@ -51,19 +51,7 @@ func readViewOf(stored storage.View) readView {
 
 // isOwn reports whether a client made the view.
 func (v readView) isOwn(c access.Client) bool {
-	return isSameClient(v.stored.Owner, c.ID)
-}
-
-// isSameClient reports whether two IDs are of the same client. The client on this machine and the owner's token are the same
-// person.
-func isSameClient(a, b string) bool {
-	person := func(id string) string {
-		if id == access.OwnerID {
-			return access.LocalID
-		}
-		return id
-	}
-	return person(a) == person(b)
+	return access.IsSame(v.stored.Owner, c.ID)
 }
 
 // mayRead reports whether a client may read the view.
@@ -210,7 +198,7 @@ func (s *Views) checkSubscriptions(ctx context.Context, v view.View) error {
 	} else if err != nil {
 		return err
 	}
-	isOthers := func(one storage.Subscription) bool { return !isSameClient(one.Owner, stored.Owner) }
+	isOthers := func(one storage.Subscription) bool { return !access.IsSame(one.Owner, stored.Owner) }
 	others, err := s.subscribed(ctx, stored.Number, isOthers)
 	if err != nil {
 		return err

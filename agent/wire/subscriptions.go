@@ -28,6 +28,7 @@ type SubscriptionState struct {
 
 	State        string    `json:"state" enum:"on,failing,off"`
 	Off          string    `json:"off,omitempty" doc:"Why nothing is sent any more."`
+	Problem      string    `json:"problem,omitempty" doc:"Why the condition of its alert can't hold."`
 	Failures     int       `json:"failures,omitempty" doc:"Attempts that failed since the last one that succeeded."`
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	Due          time.Time `json:"due,omitzero" doc:"Nothing is sent before."`
@@ -53,7 +54,7 @@ type AddSubscriptionRequest struct {
 		Channel  string   `json:"channel" enum:"webhook,nats,mail,chat" doc:"webhook: a POST of JSON after the Standard Webhooks specification; nats: an event of the mesh; mail: if a mail server is set; chat: a chat or phone service."`
 		Receiver string   `json:"receiver" minLength:"1" maxLength:"2048" doc:"URL of a webhook; the last part of the NATS subject events.view.item.NAME; a mail address; the URL of a chat service, such as ntfy://ntfy.sh/TOPIC."`
 		Schedule string   `json:"schedule,omitempty" maxLength:"200" doc:"When mails are sent: hourly, daily 08:00 ZONE or weekly mon 08:00 ZONE, with quiet 22:00-07:00 ZONE after it or alone; by default at once."`
-		Alert    string   `json:"alert,omitempty" maxLength:"100" doc:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, new event, burst, or silence of TIME. TIME is such as 90m, 6h or 2d."`
+		Alert    string   `json:"alert,omitempty" maxLength:"100" doc:"Send a message when this holds, in place of each item: more than N in TIME, story reaches N publishers, new event, burst, silence of TIME, feed fails, or sentiment falls by N in TIME. TIME is such as 90m, 6h or 2d."`
 		Secret   string   `json:"secret,omitempty" maxLength:"128" doc:"Secret of a webhook, whsec_ and base64; by default a new one."`
 	}
 }

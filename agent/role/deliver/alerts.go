@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	alertInterval = time.Minute // of the evaluation of conditions that may begin to hold without a new item
+	alertInterval = time.Minute // of the evaluation of conditions that may begin to hold without a new item, at least
 	maxRead       = 500         // size of a batch of members that is read for a condition
 	maxAlertItems = 20          // items of an alert through a channel of single items
 	maxAlerted    = 1000        // keys of alerts that are stored
@@ -27,22 +27,25 @@ type occurrence struct {
 	key     string // the same for each evaluation while it holds
 	text    string
 	members []storage.Member // the items that it is about
+	lines   []string         // more about it
+	more    int              // number of further lines
+	others  []string         // keys of what the same message is about
 }
 
 // sendAlerts sends a message for each time that the condition of the subscription holds and of which none was sent yet.
 func (r *run) sendAlerts(ctx context.Context) error {
-	evaluate := map[alert.Kind]func(context.Context) ([]occurrence, int64, error){
-		alert.More: r.more, alert.Story: r.stories, alert.Event: r.events, alert.Burst: r.bursts, alert.Silence: r.silence,
-	}[r.condition.Kind]
-	occurrences, cursor, err := evaluate(ctx)
+	r.at = r.now()
+	occurrences, cursor, err := r.evaluate(ctx)
+	if err == nil && len(occurrences) == 0 && r.isPast() {
+		// What was to be retried does not hold any more. What holds now must not wait for it.
+		r.at = r.clock.Now()
+		occurrences, cursor, err = r.evaluate(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	for _, o := range occurrences {
-		if slices.Contains(r.state.Alerted, o.key) {
-			continue
-		}
 		if time.Since(began) > runTime {
 			return nil // others get their turn; the same members are read again
 		}
@@ -52,14 +55,39 @@ func (r *run) sendAlerts(ctx context.Context) error {
 		if r.state.Failures > 0 {
 			return nil // the same members are read again
 		}
-		r.state.Alerted = append(r.state.Alerted, o.key)
+		r.state.Alerted = append(append(r.state.Alerted, o.key), o.others...)
+		if r.condition.Kind == alert.Feed {
+			slices.Sort(r.state.Alerted)
+		}
 		r.state.Alerted = r.state.Alerted[max(0, len(r.state.Alerted)-maxAlerted):]
 	}
 	r.state.Cursor = max(r.state.Cursor, cursor)
 	if r.condition.IsTimed() {
-		r.state.Due = r.clock.Now().Add(alertInterval)
+		r.state.Due = r.clock.Now().Add(r.interval(len(occurrences) > 0))
 	}
 	return nil
+}
+
+// evaluate returns the times that the condition holds at r.at and of which no message was sent yet, and the serial of the last member that needs not
+// be read again. It sets the problem of the state.
+func (r *run) evaluate(ctx context.Context) ([]occurrence, int64, error) {
+	r.state.Problem = ""
+	evaluate := map[alert.Kind]func(context.Context) ([]occurrence, int64, error){
+		alert.More: r.more, alert.Story: r.stories, alert.Event: r.events, alert.Burst: r.bursts, alert.Silence: r.silence, alert.Feed: r.feedsFail, alert.Falls: r.falls,
+	}[r.condition.Kind]
+	occurrences, cursor, err := evaluate(ctx)
+	return slices.DeleteFunc(occurrences, func(o occurrence) bool { return slices.Contains(r.state.Alerted, o.key) }), cursor, err
+}
+
+// interval returns the time to the next evaluation of a timed condition.
+func (r *run) interval(isSent bool) time.Duration {
+	switch {
+	case r.condition.Kind == alert.Feed && isSent:
+		return feedPause
+	case r.condition.Kind == alert.Falls:
+		return max(alertInterval, r.condition.Within/100)
+	}
+	return alertInterval
 }
 
 // sendAlert sends the message of one occurrence.
@@ -69,7 +97,7 @@ func (r *run) sendAlert(ctx context.Context, o occurrence) error {
 	if err != nil {
 		return err
 	}
-	m := channel.Message{ID: channel.MessageID(r.ID, o.key), At: r.now(), Title: r.Title, Alert: o.text, Items: items, More: more}
+	m := channel.Message{ID: channel.MessageID(r.ID, o.key), At: r.at, Title: r.Title, Alert: o.text, Lines: o.lines, Items: items, More: more + o.more}
 	return r.sendMessage(ctx, m, storage.Attempt{Subscription: r.ID, View: r.Views[0], Items: len(o.members), Entered: m.At})
 }
 
@@ -83,10 +111,13 @@ func (r *run) now() time.Time {
 	return now
 }
 
+// isPast reports whether the condition is evaluated for the time of the first failure.
+func (r *run) isPast() bool { return r.at.Equal(r.state.FailingSince) }
+
 // more evaluates "more than N in TIME". Items of an alert are not counted again.
 func (r *run) more(ctx context.Context) ([]occurrence, int64, error) {
-	since := r.now().Add(-r.condition.Within)
-	if sent := r.state.Sent; sent.After(since) && !sent.After(r.now()) { // a later one is that of a wrong clock
+	since := r.at.Add(-r.condition.Within)
+	if sent := r.state.Sent; sent.After(since) && !sent.After(r.at) { // a later one is that of a wrong clock
 		since = sent
 	}
 	members, cursor, err := r.enteredSince(ctx, since)
@@ -94,7 +125,7 @@ func (r *run) more(ctx context.Context) ([]occurrence, int64, error) {
 		return nil, cursor, err
 	}
 	text := fmt.Sprintf("%d items in %s", len(members), alert.TimeText(r.condition.Within))
-	return []occurrence{{members[0].ItemID, text, members}}, cursor, nil
+	return []occurrence{{key: members[0].ItemID, text: text, members: members}}, cursor, nil
 }
 
 // enteredSince returns at most maxRead members that entered at or after a time, each item once, and the last serial of all that were read.
@@ -177,7 +208,7 @@ func (r *run) stories(ctx context.Context) (reached []occurrence, cursor int64, 
 			publishers[placement.Publisher(item)] = true
 		}
 		if len(publishers) >= r.condition.N {
-			reached = append(reached, occurrence{id, fmt.Sprintf("a story has %d publishers", len(publishers)), byStory[id]})
+			reached = append(reached, occurrence{key: id, text: fmt.Sprintf("a story has %d publishers", len(publishers)), members: byStory[id]})
 		}
 	}
 	return reached, cursor, nil
@@ -207,7 +238,7 @@ func (r *run) events(ctx context.Context) (begun []occurrence, cursor int64, err
 			}
 		}
 		if isFirst && hasOthers {
-			begun = append(begun, occurrence{"event " + item.EventID, "a story has a new event", []storage.Member{m}})
+			begun = append(begun, occurrence{key: "event " + item.EventID, text: "a story has a new event", members: []storage.Member{m}})
 		}
 	}
 	return begun, cursor, nil
@@ -236,7 +267,7 @@ func (r *run) bursts(ctx context.Context) (found []occurrence, cursor int64, err
 		}
 		cursor = max(cursor, last)
 		text := fmt.Sprintf("more items than usual: %d since %s", b.Items, b.Since.UTC().Format("2006-01-02 15:04 UTC"))
-		found = append(found, occurrence{b.Name + " " + b.Since.UTC().Format(time.RFC3339), text, members})
+		found = append(found, occurrence{key: b.Name + " " + b.Since.UTC().Format(time.RFC3339), text: text, members: members})
 	}
 	if cursor == 0 { // nothing is to be sent for the members that entered
 		_, cursor, err = r.enteredSince(ctx, r.clock.Now())
@@ -246,11 +277,11 @@ func (r *run) bursts(ctx context.Context) (found []occurrence, cursor int64, err
 
 // silence evaluates "silence of TIME", which begins with the subscription or the last item.
 func (r *run) silence(ctx context.Context) ([]occurrence, int64, error) {
-	since := r.now().Add(-r.condition.Within)
+	since := r.at.Add(-r.condition.Within)
 	members, cursor, err := r.enteredSince(ctx, since)
 	if err != nil || len(members) > 0 || r.Created.After(since) {
 		return nil, cursor, err
 	}
 	text := "no item for " + alert.TimeText(r.condition.Within)
-	return []occurrence{{"silence after " + strconv.FormatInt(max(cursor, r.state.Cursor), 10), text, nil}}, cursor, nil
+	return []occurrence{{key: "silence after " + strconv.FormatInt(max(cursor, r.state.Cursor), 10), text: text}}, cursor, nil
 }

@@ -39,6 +39,7 @@ type alertBody struct {
 	Type string
 	Data struct {
 		Title, Text string
+		Lines       []string
 		Items       []struct{ ID string }
 		More        int
 	}

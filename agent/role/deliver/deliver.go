@@ -48,6 +48,8 @@ func Run(ctx context.Context, env *work.Env) error {
 	d := &deliverer{
 		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, base: base, claimant: nuid.Next(),
 		views:    &viewCache{store: env.Store},
+		feeds:    &feedCache{store: env.Store, states: env.Mesh.LoadStates},
+		scoring:  make(chan struct{}, 1),
 		attempts: metric.Counters(env.Metrics, "feedmesh_deliveries_total", "Attempts to send items of views to receivers.", "channel", "result"),
 		lag:      metric.Seconds(env.Metrics, "feedmesh_delivery_lag_seconds", "Time from an item's entry in a view to its receipt, at the first attempt."),
 	}
@@ -96,7 +98,9 @@ type deliverer struct {
 	base     string                     // public URL of the console, or empty
 	claimant string
 	views    *viewCache
-	running  atomic.Int64 // number of claimed subscriptions
+	feeds    *feedCache
+	scoring  chan struct{} // locked by the worker that reads sentiments, which takes several MB
+	running  atomic.Int64  // number of claimed subscriptions
 	attempts *prometheus.CounterVec
 	lag      prometheus.Histogram
 }

@@ -160,7 +160,7 @@ func (r *receiver) now(respond func(http.ResponseWriter, *http.Request) bool) {
 	r.respond = respond
 }
 
-// items returns the items that were accepted, and the number of repeats. Repeats must have the same ID and body.
+// items returns the items that were accepted, without messages that other subscriptions are off, and the number of repeats. Repeats must have the same ID and body.
 func (r *receiver) items(t testing.TB) (ids []string, repeats int) {
 	t.Helper()
 	r.mu.Lock()
@@ -171,6 +171,9 @@ func (r *receiver) items(t testing.TB) (ids []string, repeats int) {
 			if body != bodies[0] {
 				t.Errorf("message %s has two bodies: %s and %s", id, bodies[0], body)
 			}
+		}
+		if strings.HasPrefix(bodies[0], `{"type":"subscription.off"`) {
+			continue
 		}
 		_, rest, _ := strings.Cut(bodies[0], `"data":{"id":"`)
 		item, _, _ := strings.Cut(rest, `"`)

@@ -29,15 +29,18 @@ type run struct {
 	channel   channel.Channel
 	schedule  schedule.Schedule
 	condition alert.Condition // of an alert
+	at        time.Time       // for which the condition is evaluated
 	to        channel.Receiver
 	attempts  []storage.Attempt // that are not stored yet
 }
 
-// run sends for a claimed subscription until nothing is left, its receiver fails, or its time is over.
+// run sends for a claimed subscription until nothing is left, its receiver fails, or its time is over. If it is off, its owner is informed.
 func (d *deliverer) run(ctx context.Context, s storage.ClaimedSubscription) {
 	r := &run{deliverer: d, Subscription: s.Subscription, state: s.State}
-	err := r.open()
-	if err != nil {
+	var err error
+	if r.state.Off != "" {
+		err = r.informOwner(ctx)
+	} else if err = r.open(); err != nil {
 		r.failed(err) // as when the receiver can't be reached: it works again with the key
 	} else if r.condition != (alert.Condition{}) {
 		err = r.sendAlerts(ctx)
@@ -400,6 +403,9 @@ func (r *run) failed(err error) {
 
 func (r *run) turnOff(reason string) {
 	r.state.Off = shortened(reason)
+	if r.Channel != WebSub { // its subscriber subscribes again
+		r.state.Inform, r.state.Due = r.clock.Now().Add(maxInforming), time.Time{}
+	}
 	r.log.Warn("subscription turned off", "subscription", r.ID, "title", r.Title, "reason", r.state.Off)
 	event := subjects.Event{Kind: subjects.SubscriptionOff, At: r.clock.Now(), Title: r.Title, Name: r.ID, Text: r.ID + ": " + r.state.Off}
 	// The page of the subscription shows it as well: a lost event changes nothing.

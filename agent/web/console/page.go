@@ -96,6 +96,7 @@ type page struct {
 	Feeds   []feedLink // outputs for feed readers
 	Parts   []string   // templates that a script may request instead of the whole page
 	Foot    *footer    // nil if the status is not available
+	Off     int64      // number of the client's subscriptions that were turned off
 	Person  string     // name of the person who is logged in; empty: none
 	Logout  bool       // the person has a session that a form can end
 	Main    any
@@ -134,10 +135,18 @@ func (c *console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
 		name = part
 		w.Header().Set(partHeader, part)
-	} else if status, err := c.status(r.Context()); err == nil {
-		p.Foot = newFooter(status)
+	} else {
+		c.addStatus(r, &p)
 	}
 	c.write(w, templates.of(r), status, name, p)
+}
+
+// addStatus sets what pages show of the mesh and of the subscriptions of the client, both from caches.
+func (c *console) addStatus(r *http.Request, p *page) {
+	if status, err := c.status(r.Context()); err == nil {
+		p.Foot = newFooter(status)
+	}
+	p.Off = int64(c.Subscriptions.CountOff(r.Context()))
 }
 
 // identify sets the person who requests the page, and its address.
@@ -216,9 +225,7 @@ func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name
 	p := page{Title: title, Here: r.URL.Path, Main: main}
 	p.identify(r)
 	if access.From(r.Context()).May(access.Read) {
-		if status, err := l.console.status(r.Context()); err == nil {
-			p.Foot = newFooter(status)
-		}
+		l.console.addStatus(r, &p)
 	}
 	l.console.write(w, l.templates.of(r), status, name, p)
 }

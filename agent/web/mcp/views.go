@@ -125,7 +125,7 @@ func (s *server) addAlertTool() {
 
 type alertInput struct {
 	Views     []string `json:"views" minItems:"1" maxItems:"20" jsonschema:"names of views"`
-	Condition string   `json:"condition" maxLength:"100" jsonschema:"story reaches N publishers, new event, more than N in TIME, burst, or silence of TIME; TIME is such as 90m, 6h or 2d"`
+	Condition string   `json:"condition" maxLength:"100" jsonschema:"story reaches N publishers, new event, more than N in TIME, burst, silence of TIME, feed fails, or sentiment falls by N in TIME; TIME is such as 90m, 6h or 2d"`
 	Channel   string   `json:"channel" jsonschema:"webhook, mail, chat or nats"`
 	Receiver  string   `json:"receiver" maxLength:"2048" jsonschema:"URL of a webhook or chat service, mail address, or name of a NATS subject"`
 }

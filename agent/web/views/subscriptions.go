@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"feedmesh/agent/role/deliver"
 	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/storage"
 )
 
 const (
-	subscriptionsPath = Path + "/subscriptions"
+	subscriptionsPath = deliver.SubscriptionsPath
 	attemptsPage      = 50 // attempts of a page
 )
 
@@ -57,7 +58,7 @@ func (subscriptionForm) Channels() []string { return []string{"webhook", "mail",
 
 // Alerts are examples of the conditions of alerts, one of each kind.
 func (subscriptionForm) Alerts() []string {
-	return []string{"story reaches 5 publishers", "new event", "more than 20 in 1h", "burst", "silence of 6h"}
+	return []string{"story reaches 5 publishers", "new event", "more than 20 in 1h", "burst", "silence of 6h", "feed fails", "sentiment falls by 0.3 in 24h"}
 }
 
 func (p *pages) subscriptions(w http.ResponseWriter, r *http.Request) {

@@ -22,10 +22,12 @@ type fixture struct {
 	*servicetest.Testbed
 	handler http.Handler
 	ann     context.Context
+	now     time.Time
 }
 
 func newFixture(t *testing.T) *fixture {
-	f := &fixture{Testbed: servicetest.New(t, func() time.Time { return noon })}
+	f := &fixture{now: noon}
+	f.Testbed = servicetest.New(t, func() time.Time { return f.now })
 	f.AddFeeds(t, storage.Feed{ID: "f", URL: "https://f.example/", Title: "Feed <f>", Added: noon})
 	items := f.PutItems(t, "f",
 		storage.Item{ID: "a", Key: "a", Title: "Kernel <a>", Published: noon, FirstSeen: noon},
@@ -128,7 +130,29 @@ func TestSubscriptions_AddedTurnedOffAndRemoved(t *testing.T) {
 	f.send(t, "POST", path+"/repeat", url.Values{"item": {"a"}}, 303)
 	f.send(t, "POST", path+"/turn", url.Values{"do": {"off"}}, 303)
 	contains(t, f.send(t, "GET", "/views/subscriptions", nil, 200), "turned off on request")
+	const note = "Off, because receivers failed"
+	if page := f.send(t, "GET", "/views", nil, 200).Body.String(); strings.Contains(page, note) {
+		t.Error("a subscription that was turned off on request is noted on each page")
+	}
 	f.send(t, "POST", path+"/turn", url.Values{"do": {"on"}}, 303)
+	if err := f.Store.ChangeDelivery(t.Context(), all[0].ID, func(d *storage.DeliveryState) {
+		d.Off, d.Problem = "it failed for 5 days", "none of the items <has> a sentiment"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.now = f.now.Add(time.Minute)
+	contains(t, f.send(t, "GET", "/views", nil, 200), note, `<a href="/views/subscriptions">1 subscription</a>`)
+	contains(t, f.send(t, "GET", path, nil, 200), "The condition can't hold", "&lt;has&gt;")
+	ann := f.ann
+	f.ann = access.With(t.Context(), access.Client{ID: "bob", Scopes: []access.Scope{access.Read}})
+	if page := f.send(t, "GET", "/views", nil, 200).Body.String(); strings.Contains(page, note) {
+		t.Error("the pages of another client have the note")
+	}
+	f.ann = ann
+	f.send(t, "POST", path+"/turn", url.Values{"do": {"on"}}, 303)
+	if page := f.send(t, "GET", "/views", nil, 200).Body.String(); strings.Contains(page, note) {
+		t.Error("the note stays after the subscription was turned on")
+	}
 	f.send(t, "POST", path+"/remove", nil, 303)
 	f.send(t, "POST", path+"/remove", nil, 303)
 	f.send(t, "GET", path, nil, 404)

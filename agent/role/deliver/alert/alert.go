@@ -3,6 +3,7 @@ package alert
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +19,15 @@ const (
 	Event   Kind = "event"   // an item enters that begins a new event of a story
 	Burst   Kind = "burst"   // items enter a view faster than usual
 	Silence Kind = "silence" // no item enters the views for a time
+	Feed    Kind = "feed"    // a feed that the views read begins to fail
+	Falls   Kind = "falls"   // the mean sentiment of the items that enter the views falls
 )
 
 // Bounds of conditions.
 const (
 	MaxItems      = 400 // of More, below the items that are read
 	MaxPublishers = 1000
+	maxFall       = 200 // of sentiments, which are from -1 to 1, in hundredths
 	minTime       = time.Minute
 	maxTime       = 30 * 24 * time.Hour
 )
@@ -31,8 +35,8 @@ const (
 // A Condition is when an alert is sent. The zero value is none: each item is sent.
 type Condition struct {
 	Kind   Kind
-	N      int           // of More and Story
-	Within time.Duration // of More and Silence
+	N      int           // of More and Story; of Falls in hundredths
+	Within time.Duration // of More, Silence and Falls
 }
 
 // Parse reads a condition:
@@ -42,8 +46,10 @@ type Condition struct {
 //	new event
 //	burst
 //	silence of TIME
+//	feed fails
+//	sentiment falls by N in TIME
 //
-// TIME is a number and m, h or d, such as 90m. An empty text is the zero Condition. The error gives a valid example.
+// N is a number, of a sentiment with at most two decimals. TIME is a number and m, h or d, such as 90m. An empty text is the zero Condition. The error gives a valid example.
 func Parse(text string) (c Condition, err error) {
 	words := strings.Fields(strings.ToLower(text))
 	form := strings.Join(words, " ")
@@ -68,13 +74,30 @@ func Parse(text string) (c Condition, err error) {
 	case len(words) == 3 && words[0] == "silence" && words[1] == "of":
 		c.Kind = Silence
 		c.Within, err = parseTime(words[2])
+	case form == "feed fails":
+		c.Kind = Feed
+	case len(words) == 6 && strings.HasPrefix(form, "sentiment falls by ") && words[4] == "in":
+		c.Kind = Falls
+		if c.N, err = parseFall(words[3]); err == nil {
+			c.Within, err = parseTime(words[5])
+		}
 	default:
-		return Condition{}, fmt.Errorf("%q is no condition of an alert; write more than 20 in 1h, story reaches 5 publishers, new event, burst, or silence of 6h", text)
+		return Condition{}, fmt.Errorf("%q is no condition of an alert; write more than 20 in 1h, story reaches 5 publishers, new event, burst, silence of 6h, feed fails, or sentiment falls by 0.3 in 24h", text)
 	}
 	if err != nil {
 		return Condition{}, err
 	}
 	return c, nil
+}
+
+// parseFall reads a difference of sentiments and returns it in hundredths.
+func parseFall(text string) (int, error) {
+	fall, err := strconv.ParseFloat(text, 64)
+	n := math.Round(100 * fall)
+	if err != nil || !(n >= 1 && n <= maxFall) || math.Abs(100*fall-n) > 1e-6 {
+		return 0, fmt.Errorf("%q is no difference of sentiments from 0.01 to 2, with at most two decimals; write sentiment falls by 0.3 in 24h", text)
+	}
+	return int(n), nil
 }
 
 // units are the units of times.
@@ -111,9 +134,18 @@ func (c Condition) String() string {
 		return "silence of " + TimeText(c.Within)
 	case Event:
 		return "new event"
+	case Feed:
+		return "feed fails"
+	case Falls:
+		return fmt.Sprintf("sentiment falls by %s in %s", strconv.FormatFloat(c.Fall(), 'f', -1, 64), TimeText(c.Within))
 	}
 	return string(c.Kind)
 }
 
 // IsTimed reports whether the condition may begin to hold without a new item.
-func (c Condition) IsTimed() bool { return c.Kind == Burst || c.Kind == Silence }
+func (c Condition) IsTimed() bool {
+	return c.Kind == Burst || c.Kind == Silence || c.Kind == Feed || c.Kind == Falls
+}
+
+// Fall returns the difference of sentiments of a condition of the kind Falls.
+func (c Condition) Fall() float64 { return float64(c.N) / 100 }

@@ -47,14 +47,33 @@ type Receiver struct {
 	Topic       string // URL of the feed whose new entries it gets; empty: it gets no feed
 }
 
-// A Message informs a receiver of items that entered a view.
+// A Message informs a receiver of items that entered a view, of an alert, or of a subscription that is off.
 type Message struct {
 	ID    string    // the same in each attempt, so that the receiver recognises repeats
 	At    time.Time // when its first item entered
 	Title string    // of the subscription
-	Alert string    // what happened; empty: the message is no alert
+	Alert string    // what happened; empty: the message has items only
+	Lines []string  // more about it, a sentence each
 	Items []Item    // 1 to [Limits.Items]; of an alert 0 to 20 or [Limits.Items]
-	More  int       // number of further items that entered, but are not in Items
+	More  int       // number of further items that entered, but are not in Items; or of further lines
+	Off   *Off      // the subscription that is off; nil: the message is about another thing
+}
+
+// Link returns the URL of the page about the message; empty: it has none.
+func (m Message) Link() string {
+	if m.Off == nil {
+		return ""
+	}
+	return m.Off.URL
+}
+
+// An Off is a subscription that was turned off, of which its owner is informed through another one.
+type Off struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Channel string `json:"channel"`
+	Reason  string `json:"reason"`
+	URL     string `json:"url,omitempty"` // page at which it is turned on again; empty: the console has no public URL
 }
 
 // Heading returns the title of the message.

@@ -38,8 +38,8 @@ var (
 func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
 func escapeSlack(s string) string    { return slackEscapes.Replace(s) }
 
-// compose returns the text of a message: title, excerpt and URL of a single item, or the title of the subscription, up
-// to 5 items in a line each, and how many more there are. Lines that do not fit count as more.
+// compose returns the text of a message: title, excerpt and URL of a single item, or the title of the subscription, the lines of an alert, up
+// to 5 items in a line each, how many more there are, and the URL of the page about it. Lines that do not fit count as more.
 func compose(m channel.Message, s style) string {
 	if s.limit == 0 {
 		s.limit = maxText
@@ -63,11 +63,18 @@ func single(item channel.Item, s style) string {
 	return cut(text, s.limit)
 }
 
-// list returns the text of several items.
+// list returns the text of an alert or of several items.
 func list(m channel.Message, s style) string {
 	text := s.escape(cut(clean(m.Heading()), maxTitle))
-	more := m.More + len(m.Items)
-	const tail = 30 // bytes of the last line
+	more := m.More + len(m.Items) + len(m.Lines)
+	link := s.link(cleanURL(m.Link()))
+	tail := 30 + len(link) // bytes of the last lines
+	for _, line := range m.Lines {
+		if line = s.escape(excerpt(line)); len(text)+1+len(line)+tail <= s.limit {
+			text = lines(text, line)
+			more--
+		}
+	}
 	for _, item := range m.Items[:min(len(m.Items), maxItems)] {
 		title, link := titleOf(item, s), linkOf(item, s)
 		line := title
@@ -83,7 +90,7 @@ func list(m channel.Message, s style) string {
 	if more > 0 {
 		text = lines(text, fmt.Sprintf("%d more", more))
 	}
-	return cut(text, s.limit)
+	return cut(lines(text, link), s.limit)
 }
 
 // lines joins the texts that are not empty.
@@ -118,8 +125,11 @@ func linkOf(item channel.Item, s style) string {
 	return link
 }
 
-// singleLink returns the URL of the only item.
+// singleLink returns the URL of the page about the message, or of the only item.
 func singleLink(m channel.Message) string {
+	if link := m.Link(); link != "" {
+		return cleanURL(link)
+	}
 	if len(m.Items) != 1 {
 		return ""
 	}

@@ -49,3 +49,19 @@ func TestCompose_IsBoundedAndWholeRunes(t *testing.T) {
 		}
 	}
 }
+
+// The lines of an alert count as more if they do not fit, and the URL of the page is no markup.
+func TestCompose_LinesAndPage(t *testing.T) {
+	m := channel.Message{Title: "S", Alert: "it_is off", Lines: []string{"a *b*\nc"}, Off: &channel.Off{URL: "https://feeds.example.net/views/subscriptions/a_b_c"}}
+	if got, want := compose(m, markdown(0)), "S: it\\_is off\na \\*b\\* c\nhttps://feeds.example.net/views/subscriptions/a_b_c"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	m = channel.Message{Title: "S", Alert: "50 feeds fail", More: 40}
+	for range 10 {
+		m.Lines = append(m.Lines, strings.Repeat("x", 300))
+	}
+	got := compose(m, style{limit: 1000})
+	if len(got) > 1000 || strings.Count(got, "xxx\n") != 3 || !strings.HasSuffix(got, "\n47 more") {
+		t.Errorf("got %d bytes: %s", len(got), got)
+	}
+}

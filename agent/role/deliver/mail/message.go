@@ -39,6 +39,8 @@ var (
 // A page is the content of a mail. Its texts are single lines.
 type page struct {
 	Title       string
+	Lines       []string
+	Link        string // of HTTP; or empty
 	Stories     []story
 	More        int
 	BaseURL     string
@@ -62,7 +64,10 @@ type entry struct {
 
 // compose returns the mail of a message to an address, with texts in two forms and without pictures.
 func (c *Channel) compose(address, unsubscribe string, m channel.Message) (*gomail.Msg, error) {
-	p := page{Title: oneLine(m.Heading(), maxTitle), Stories: storiesOf(m.Items), More: m.More, BaseURL: webURL(c.options.BaseURL)}
+	p := page{Title: oneLine(m.Heading(), maxTitle), Link: webURL(m.Link()), Stories: storiesOf(m.Items), More: m.More, BaseURL: webURL(c.options.BaseURL)}
+	for _, line := range m.Lines {
+		p.Lines = append(p.Lines, oneLine(line, maxExcerpt))
+	}
 	if p.Unsubscribe = webURL(unsubscribe); p.Unsubscribe != unsubscribe {
 		return nil, fmt.Errorf("the link to unsubscribe is not a URL in ASCII of at most %d bytes", maxURL)
 	}

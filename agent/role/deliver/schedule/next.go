@@ -20,6 +20,12 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return due.In(t.Location())
 }
 
+// IsQuiet reports whether t is in quiet hours.
+func (s Schedule) IsQuiet(t time.Time) bool {
+	_, to, is := s.quiet.around(t)
+	return is && to.After(t)
+}
+
 // first returns the first time at or after t that the schedule has, regardless of quiet hours.
 func (s Schedule) first(t time.Time) time.Time {
 	switch s.every {

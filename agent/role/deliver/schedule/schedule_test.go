@@ -178,3 +178,19 @@ func FuzzParse(f *testing.F) {
 		checkNext(t, s, time.Unix(seconds%(4e9), 0).UTC())
 	})
 }
+
+func TestIsQuiet(t *testing.T) {
+	s := parsed(t, "daily 08:00 UTC quiet 22:00-07:00 UTC")
+	for clock, want := range map[string]bool{"21:59": false, "22:00": true, "06:59": true, "07:00": false, "12:00": false} {
+		at, err := time.Parse("2006-01-02 15:04", "2026-11-27 "+clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.IsQuiet(at); got != want {
+			t.Errorf("%s: got %v", clock, got)
+		}
+	}
+	if parsed(t, "hourly").IsQuiet(time.Now()) {
+		t.Error("a schedule without quiet hours has some")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 
 	"feedmesh/agent/role/deliver/channel"
 	"feedmesh/subjects"
@@ -40,7 +41,11 @@ func (c Channel) Send(ctx context.Context, to channel.Receiver, m channel.Messag
 		item = m.Items[0]
 	}
 	event := subjects.Event{
-		Kind: subjects.ViewItem + to.Address, At: m.At, Name: item.View, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, StoryID: item.StoryID, Text: m.Alert,
+		Kind: subjects.ViewItem + to.Address, At: m.At, Name: item.View, ItemID: item.ID, FeedID: item.FeedID, Title: item.Title, URL: item.URL, StoryID: item.StoryID,
+		Text: strings.TrimSpace(m.Alert + "\n" + strings.Join(m.Lines, "\n")),
+	}
+	if m.Off != nil {
+		event.Title, event.Name, event.URL = m.Off.Title, m.Off.ID, m.Off.URL
 	}
 	return channel.Response{}, c.out.Publish(ctx, event.Message())
 }

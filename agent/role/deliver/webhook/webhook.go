@@ -66,23 +66,29 @@ func (c *Channel) Check(address string) error {
 
 // An Event is the body of a webhook.
 type Event struct {
-	Type      string    `json:"type"` // "item.entered" or "alert"
+	Type      string    `json:"type"` // "item.entered", "alert" or "subscription.off"
 	Timestamp time.Time `json:"timestamp"`
-	Data      any       `json:"data"` // a [channel.Item] or an [Alert]
+	Data      any       `json:"data"` // a [channel.Item], an [Alert] or a [channel.Off]
 }
 
 // An Alert is what a webhook of an alert has.
 type Alert struct {
 	Title string         `json:"title"` // of the subscription
 	Text  string         `json:"text"`  // what happened
+	Lines []string       `json:"lines,omitempty"`
 	Items []channel.Item `json:"items"` // that it is about
 	More  int            `json:"more,omitempty"`
 }
 
 // Send implements [channel.Channel]. The receiver's response is its status of HTTP.
 func (c *Channel) Send(ctx context.Context, to channel.Receiver, m channel.Message) (channel.Response, error) {
-	event := Event{Type: "alert", Timestamp: m.At, Data: Alert{Title: m.Title, Text: m.Alert, Items: m.Items, More: m.More}}
-	if m.Alert == "" {
+	event := Event{Timestamp: m.At}
+	switch {
+	case m.Off != nil:
+		event.Type, event.Data = "subscription.off", *m.Off
+	case m.Alert != "":
+		event.Type, event.Data = "alert", Alert{Title: m.Title, Text: m.Alert, Lines: m.Lines, Items: append([]channel.Item{}, m.Items...), More: m.More}
+	default:
 		event.Type, event.Data = "item.entered", m.Items[0]
 	}
 	body, err := json.Marshal(event)

@@ -127,3 +127,25 @@ func TestRedacted(t *testing.T) {
 		}
 	}
 }
+
+// Alerts and messages that a subscription is off have types of their own; lists are never null.
+func TestSend_OtherTypes(t *testing.T) {
+	at := message.At
+	for want, m := range map[string]channel.Message{
+		`{"type":"alert","timestamp":"2026-11-27T12:00:00Z","data":{"title":"All","text":"2 feeds fail","lines":["A: timeout"],"items":[],"more":1}}`: {
+			ID: "msg_2", At: at, Title: "All", Alert: "2 feeds fail", Lines: []string{"A: timeout"}, More: 1},
+		`{"type":"subscription.off","timestamp":"2026-11-27T12:00:00Z","data":{"id":"s","title":"All","channel":"mail","reason":"it failed","url":"https://feeds.example.net/views/subscriptions/s"}}`: {
+			ID: "msg_3", At: at, Title: "All", Alert: "this subscription is off", Lines: []string{"it failed"},
+			Off: &channel.Off{ID: "s", Title: "All", Channel: "mail", Reason: "it failed", URL: "https://feeds.example.net/views/subscriptions/s"}},
+	} {
+		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if body, _ := io.ReadAll(r.Body); string(body) != want {
+				t.Errorf("got %s, want %s", body, want)
+			}
+		}))
+		if _, err := newChannel().Send(t.Context(), channel.Receiver{Address: receiver.URL, Secret: NewSecret()}, m); err != nil {
+			t.Error(err)
+		}
+		receiver.Close()
+	}
+}
