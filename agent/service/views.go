@@ -59,7 +59,7 @@ func (v readView) mayRead(c access.Client) bool { return mayRead(c, v.stored.Own
 
 // mayRead reports whether a client may read the view of an owner for these readers.
 func mayRead(c access.Client, owner string, readers view.Readers) bool {
-	return isSameClient(owner, c.ID) || c.May(access.Admin) || readers == view.Everyone || readers == view.People && c.May(access.Read)
+	return access.IsSame(owner, c.ID) || c.May(access.Admin) || readers == view.Everyone || readers == view.People && c.May(access.Read)
 }
 
 // List returns the views that the client may read, ordered by name.
