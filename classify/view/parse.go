@@ -113,9 +113,12 @@ func (p *parser) view() (v View) {
 	if t := p.Next(); t.Text != "view" {
 		p.Fail(t.Offset, "a view begins with: view NAME = from")
 	}
-	v.Name = p.Next().Text
-	if p.Peek().Kind == expression.Phrase {
+	name := p.Next()
+	v.Name = name.Text
+	p.check(name, checkName(v.Name))
+	if t := p.Peek(); t.Kind == expression.Phrase {
 		v.Title = expression.Unquote(p.Next().Text)
+		p.check(t, checkTitle(v.Title))
 	}
 	if p.Peek().Text == "for" {
 		p.Next()
@@ -169,10 +172,10 @@ func init() {
 			}
 		},
 		"limit":  func(p *parser, v *View) { v.Limit = p.number("limit", "", maxLimit) },
-		"prefix": func(p *parser, v *View) { v.Set.Prefix = p.text("prefix") },
+		"prefix": func(p *parser, v *View) { v.Set.Prefix = p.text("prefix", checkTitle) },
 		"labels": func(p *parser, v *View) {
 			for more := true; more; more = p.Accept(comma) {
-				v.Set.Labels = append(v.Set.Labels, p.text("labels"))
+				v.Set.Labels = append(v.Set.Labels, p.text("labels", checkLabel))
 			}
 		},
 	}
@@ -220,10 +223,15 @@ func (p *parser) source() Source {
 		rest = expression.Unquote(rest)
 	}
 	s := Source{Kind(name), rest}
-	if err := s.check(); err != nil {
+	p.check(t, s.check())
+	return s
+}
+
+// check reports an error at a token, unless it is nil.
+func (p *parser) check(t expression.Token, err error) {
+	if err != nil {
 		p.Fail(t.Offset, "%v", err)
 	}
-	return s
 }
 
 func (p *parser) join() *Join {
@@ -274,21 +282,21 @@ func (p *parser) duration(clause string) Duration {
 	}
 	n, _ := strconv.Atoi(match[1]) // at most four digits
 	d := Duration(n) * units[slices.IndexFunc(units, func(u unit) bool { return u.name == match[2] })].length
-	if err := d.check(clause); err != nil {
-		p.Fail(t.Offset, "%v", err)
-	}
+	p.check(t, d.check(clause))
 	return d
 }
 
 // text parses a word or a quoted text.
-func (p *parser) text(clause string) string {
-	switch t := p.Next(); t.Kind {
+func (p *parser) text(clause string, check func(string) error) string {
+	t := p.Next()
+	text := t.Text
+	switch t.Kind {
 	case expression.Word:
-		return t.Text
 	case expression.Phrase:
-		return expression.Unquote(t.Text)
+		text = expression.Unquote(text)
 	default:
 		p.Fail(t.Offset, "after %s stands a text in quotes", clause)
-		return ""
 	}
+	p.check(t, check(text))
+	return text
 }

@@ -91,16 +91,17 @@ func TestParse_ErrorsStateTheRemedy(t *testing.T) {
 	}{
 		{"", "a view begins with", 0},
 		{"feed a = from all", "a view begins with", 0},
-		{"view Ä = from all", "no name of a view", 0},
+		{"view Ä = from all", "no name of a view", 5},
+		{`view a "` + strings.Repeat("x", 201) + `" = from all`, "at most 200 characters", 7},
 		{"view a from all", "stands =", 7},
 		{"view a for me = from all", "people or everyone", 11},
 		{"view a = where go", "the sources are missing", 17},
 		{"view a = from all from all", "from once", 18},
-		{"view a = from", "no source", 0},
+		{"view a = from", "no source", 13},
 		{"view a = from go", "no source", 14},
 		{"view a = from site:x", "no source", 14},
 		{"view a = from host:www.example.org", "without www.", 14},
-		{"view a = from tag:x,", "no source", 0},
+		{"view a = from tag:x,", "no source", 20},
 		{"view a = from view:B", "no name of a view", 14},
 		{"view a = from all and", `"and" is no clause`, 18},
 		{"view a = from all where", "stands a condition", 23},
@@ -116,7 +117,8 @@ func TestParse_ErrorsStateTheRemedy(t *testing.T) {
 		{"view a = from all join tag:x", "join takes a view", 23},
 		{"view a = from all labels ,", "text in quotes", 25},
 		{`view a = from all prefix "x`, "not closed", 25},
-		{"view a = from all labels \"" + strings.Repeat("x", 300) + `"`, "is no label", 0},
+		{"view a = from all labels \"" + strings.Repeat("x", 300) + `"`, "is no label", 25},
+		{`view a = from all prefix "` + strings.Repeat("x", 201) + `"`, "at most 200 characters", 25},
 	} {
 		_, err := view.Parse(c.text)
 		var syntaxErr *expression.SyntaxError

@@ -11,6 +11,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -124,8 +125,8 @@ func (v View) Check() error {
 	if err := checkName(v.Name); err != nil {
 		return err
 	}
-	if utf8.RuneCountInString(v.Title) > MaxTitle || utf8.RuneCountInString(v.Set.Prefix) > MaxTitle {
-		return fmt.Errorf("a title or prefix has at most %d characters", MaxTitle)
+	if err := cmp.Or(checkTitle(v.Title), checkTitle(v.Set.Prefix)); err != nil {
+		return err
 	}
 	if len(v.From) > MaxSources {
 		return fmt.Errorf("a view reads at most %d sources, this one %d: give the feeds a tag", MaxSources, len(v.From))
@@ -166,8 +167,8 @@ func (v View) checkOutput() error {
 		return fmt.Errorf("a view sets at most %d labels", maxLabels)
 	}
 	for _, label := range v.Set.Labels {
-		if strings.TrimSpace(label) != label || label == "" || len(label) > maxValue {
-			return fmt.Errorf("%q is no label: it has 1 to %d bytes and no space around it", label, maxValue)
+		if err := checkLabel(label); err != nil {
+			return err
 		}
 	}
 	return v.Window.check("window")
@@ -176,6 +177,20 @@ func (v View) checkOutput() error {
 func checkName(name string) error {
 	if len(name) > MaxName || !isName.MatchString(name) {
 		return fmt.Errorf("%q is no name of a view: it has lower-case letters, digits and hyphens, at most %d", name, MaxName)
+	}
+	return nil
+}
+
+func checkTitle(title string) error {
+	if utf8.RuneCountInString(title) > MaxTitle {
+		return fmt.Errorf("a title or prefix has at most %d characters", MaxTitle)
+	}
+	return nil
+}
+
+func checkLabel(label string) error {
+	if strings.TrimSpace(label) != label || label == "" || len(label) > maxValue {
+		return fmt.Errorf("%q is no label: it has 1 to %d bytes and no space around it", label, maxValue)
 	}
 	return nil
 }
