@@ -1,9 +1,9 @@
 // Package chart draws charts as SVG on the server, for pages without scripts and external resources: [Bars],
-// [Columns], [Lines] and [HeatMap]. The title of a chart describes it to screen readers; the page shows the
+// [Columns], [Lines], [HeatMap] and [Graph]. The title of a chart describes it to screen readers; the page shows the
 // numbers in a table beside it.
 //
 // The page defines the colours by class: "s1" to "s9" fill, "l1" to "l3" draw lines, "h0" to "h5" are the
-// shades of a heat map, "grid" are grid lines.
+// shades of a heat map, "grid" are grid lines; "node", "strong", "label", "line", "edge", "dashed" and "head" are parts of a graph.
 package chart
 
 import (

@@ -24,6 +24,8 @@ func pictures() map[string]template.HTML {
 		"no heat":    HeatMap(evil, nil, nil, nil),
 		"bars":       Bars(evil, []Bar{{evil, 5, evil}, {strings.Repeat("ж", 40), 0, "0"}}),
 		"no bars":    Bars(evil, nil),
+		"graph":      Graph(evil, []Node{{Name: evil, Label: evil, Lines: []string{evil}, URL: evil}, {Name: "b", Label: strings.Repeat("語", 40), Round: true, Strong: true}}, []Edge{{0, 1, false}, {0, 1, true}}),
+		"no graph":   Graph(evil, []Node{{Name: "a"}}, nil),
 	}
 }
 
