@@ -21,7 +21,6 @@ import (
 	"feedmesh/classify/expression"
 	"feedmesh/classify/query"
 	"feedmesh/classify/view"
-	"feedmesh/classify/view/network"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -539,36 +538,26 @@ func (s *Views) Preview(ctx context.Context, in wire.PreviewViewRequest) (wire.V
 	if err != nil {
 		return wire.ViewPreview{}, err
 	}
+	preview.Searched = len(items)
+	for _, other := range others {
+		preview.Filling = preview.Filling || !other.stored.IsFilled()
+	}
 	preview.Items, err = s.selected(ctx, v, others, items, texts)
 	return preview, err
 }
 
-// selected returns the items that meet the conditions of a view.
+// selected returns the items that a view would have, of those that its search found.
 func (s *Views) selected(ctx context.Context, v view.View, others map[string]readView, items []wire.FoundItem, texts map[string]string) ([]wire.FoundItem, error) {
-	all := []view.View{v}
+	found, byID := make([]members.Found, len(items)), make(map[string]wire.FoundItem, len(items))
+	for i, item := range items {
+		found[i], byID[item.ID] = members.Found{Item: item.Item, Text: texts[item.ID]}, item
+	}
+	var stored []storage.View
 	for _, other := range others {
-		all = append(all, other.View)
+		stored = append(stored, other.stored)
 	}
-	sorted, err := view.Order(all)
-	if err != nil {
-		return nil, err
-	}
-	net, err := network.Compile(sorted, s.Now(), nil)
-	if err != nil {
-		return nil, err
-	}
-	kept := []wire.FoundItem{}
-	for _, item := range items {
-		feed, err := s.Store.Feed(ctx, item.FeedID)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return nil, err
-		}
-		doc := &network.Document{Document: storage.IndexItem{Item: item.Item, Text: texts[item.ID]}.Document(), FeedTags: feed.Tags, Now: s.Now()}
-		if slices.ContainsFunc(net.Match(doc), func(c network.Candidate) bool { return sorted[c.View].Name == v.Name }) {
-			kept = append(kept, item)
-		}
-	}
-	return kept, nil
+	selected, err := members.Select(ctx, s.Store, storage.View{Name: v.Name, Definition: v.String()}, stored, found, s.Now())
+	return convert(selected, func(f members.Found) wire.FoundItem { return byID[f.ID] }), err
 }
 
 // retagged publishes a task for the views that read tags which a feed got or lost.

@@ -46,7 +46,9 @@ type PreviewViewRequest struct{ Body ViewSetting }
 // A ViewPreview is what a view would have.
 type ViewPreview struct {
 	Definition string      `json:"definition" doc:"The view as text."`
-	Items      []FoundItem `json:"items" doc:"The newest items that it would have, at most 100. Joins and uniqueness are left out."`
+	Items      []FoundItem `json:"items" doc:"The items that it would have of the newest that its conditions select."`
+	Searched   int         `json:"searched" doc:"Number of the newest items that its conditions select, at most 100: joins, once per duplicate and uniqueness select some of these."`
+	Filling    bool        `json:"filling,omitempty" doc:"A view that it reads is being filled in: items may be missing."`
 	Days       []Facet     `json:"days" doc:"Number of items that its conditions select on each of the last days, latest first: without joins, once and uniqueness."`
 }
 

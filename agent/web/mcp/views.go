@@ -189,6 +189,9 @@ func (s *server) previewView(ctx context.Context, in definitionInput) (viewPrevi
 	for _, d := range found.Days {
 		a.Days = append(a.Days, day{d.Value, d.Count})
 	}
+	if found.Filling {
+		a.Notes = append(a.Notes, "a view that it reads is being filled in: items may be missing")
+	}
 	if n := len(found.Items); n > maxPreview {
 		a.Notes = append(a.Notes, fmt.Sprintf("the first %d of the newest %d items", maxPreview, n))
 	}

@@ -147,7 +147,7 @@ func (a *admission) load(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	tags, err := a.tagsOf(ctx, items)
+	tags, err := tagsOf(ctx, a.evaluator.store, items)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (a *admission) delete(ctx context.Context, m storage.Member) error {
 }
 
 // tagsOf returns the tags of the items' feeds, by feed ID.
-func (a *admission) tagsOf(ctx context.Context, items []storage.Item) (map[string][]string, error) {
+func tagsOf(ctx context.Context, from storage.Feeds, items []storage.Item) (map[string][]string, error) {
 	var ids []string
 	for _, item := range items {
 		ids = append(ids, item.FeedID)
@@ -203,7 +203,7 @@ func (a *admission) tagsOf(ctx context.Context, items []storage.Item) (map[strin
 	ids = slices.Compact(ids)
 	tags := map[string][]string{}
 	for chunk := range slices.Chunk(ids, storage.MaxFeedIDs) {
-		feeds, err := a.evaluator.store.FindFeeds(ctx, storage.FeedQuery{IDs: chunk, Limit: len(chunk)})
+		feeds, err := from.FindFeeds(ctx, storage.FeedQuery{IDs: chunk, Limit: len(chunk)})
 		if err != nil {
 			return nil, err
 		}

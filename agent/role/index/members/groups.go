@@ -101,7 +101,7 @@ func (a *admission) isFirst(v *definition, item *evaluated) bool {
 		own = a.orderOf(m)
 	}
 	for id, other := range a.groups[key] {
-		if id != item.ID && other.order < own && a.isInWindow(v, other.published) {
+		if id != item.ID && other.order < own && v.isInWindow(other.published, a.now) {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ func (a *admission) place(ctx context.Context, item *evaluated) error {
 	for _, candidate := range item.views {
 		v := &a.views.views[candidate.View]
 		is := len(candidate.Through) == 0 || slices.ContainsFunc(candidate.Through, func(through int) bool { return has[a.views.views[through].stored.Number] })
-		is = is && a.isInWindow(v, item.Time()) && a.isJoined(v, item, has)
+		is = is && v.isInWindow(item.Time(), a.now) && a.isJoined(v, item, has)
 		is = is && a.isFirst(v, item)
 		if is {
 			var err error
@@ -44,8 +44,8 @@ func (a *admission) place(ctx context.Context, item *evaluated) error {
 	return nil
 }
 
-func (a *admission) isInWindow(v *definition, published time.Time) bool {
-	return v.Window == 0 || a.now.Sub(published) < time.Duration(v.Window)
+func (v *definition) isInWindow(published, now time.Time) bool {
+	return v.Window == 0 || now.Sub(published) < time.Duration(v.Window)
 }
 
 // isJoined reports whether an item of the story is in the joined view.
@@ -62,7 +62,7 @@ func (a *admission) isJoined(v *definition, item *evaluated, has map[int64]bool)
 	}
 	for id, m := range a.groups[groupKey{other.stored.Number, view.PerStory, item.StoryID}] {
 		distance := m.published.Sub(item.Time()).Abs()
-		if id != item.ID && a.isInWindow(other, m.published) && (v.Join.Within == 0 || distance <= time.Duration(v.Join.Within)) {
+		if id != item.ID && other.isInWindow(m.published, a.now) && (v.Join.Within == 0 || distance <= time.Duration(v.Join.Within)) {
 			return true
 		}
 	}
