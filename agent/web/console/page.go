@@ -220,11 +220,26 @@ func Lang(partition string) string { return langOf(partition) }
 // ShowsPictures reports whether the reader chose to see pictures.
 func ShowsPictures(r *http.Request) bool { return pictureChoice(r) != noPictures }
 
+// IsPart reports whether a script requests a part of a page.
+func IsPart(r *http.Request) bool { return r.Header.Get(partHeader) != "" }
+
 // Render writes a page with the status of the mesh for a client that may read it, and without for others.
 func (l *Layout) Render(w http.ResponseWriter, r *http.Request, status int, name string, title locale.Text, main any) {
-	p := page{Title: title, Here: r.URL.Path, Main: main}
+	l.render(w, r, status, name, page{Title: title, Here: r.URL.Path, Main: main})
+}
+
+// RenderLive writes a page as Render does, with a script such as "search.js". The script may request a part of the page, the template
+// with the name of the part.
+func (l *Layout) RenderLive(w http.ResponseWriter, r *http.Request, status int, name, script, part string, title locale.Text, main any) {
+	l.render(w, r, status, name, page{Title: title, Here: r.URL.Path, Scripts: []string{script}, Parts: []string{part}, Main: main})
+}
+
+func (l *Layout) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
 	p.identify(r)
-	if access.From(r.Context()).May(access.Read) {
+	if part := r.Header.Get(partHeader); slices.Contains(p.Parts, part) {
+		name = part
+		w.Header().Set(partHeader, part)
+	} else if access.From(r.Context()).May(access.Read) {
 		l.console.addStatus(r, &p)
 	}
 	l.console.write(w, l.templates.of(r), status, name, p)

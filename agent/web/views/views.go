@@ -1,5 +1,5 @@
-// Package views serves the pages of views: their list, their items, the editor with its preview, and subscriptions with their log. [Handler] returns the
-// handler of all pages, in the layout of the console. They work without scripts.
+// Package views serves the pages of views: their list, their items, the editor with its preview, and subscriptions with their
+// log. [Handler] returns the handler of all pages, in the layout of the console. They work without scripts; with one, the preview follows the text.
 package views
 
 import (
@@ -21,6 +21,7 @@ import (
 	"feedmesh/agent/web/locale"
 	"feedmesh/agent/web/output"
 	"feedmesh/agent/wire"
+	"feedmesh/classify/expression"
 	"feedmesh/classify/view"
 	"feedmesh/storage"
 )
@@ -182,10 +183,39 @@ func (p *pages) days(w http.ResponseWriter, r *http.Request) {
 type editor struct {
 	Definition string
 	Problem    locale.Text // nil: none
+	Place      *place      // of the problem; nil: unknown
+	IsPart     bool        // a script requests the preview alone; it announces the problem
 	Previewed  bool
-	IsPartial  bool // the preview lacks conditions of the view
+	Found      locale.Text // number of items
+	Filling    bool        // items may be missing
 	Items      []itemRow
 	Days       template.HTML // chart of the items of each day; empty without items
+}
+
+// A place is a position in a definition.
+type place struct {
+	Line, Column  int    // from 1; columns count characters
+	Before, After string // what is on the line before and after it, at most maxExcerpt characters
+}
+
+const maxExcerpt = 40
+
+// placeOf returns the position of an offset in bytes.
+func placeOf(definition string, offset int) *place {
+	offset = min(offset, len(definition))
+	before, after := definition[:offset], definition[offset:]
+	p := &place{Line: 1 + strings.Count(before, "\n")}
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	after, _, _ = strings.Cut(after, "\n")
+	left, right := []rune(before), []rune(after)
+	p.Column, p.Before, p.After = len(left)+1, before, after
+	if len(left) > maxExcerpt {
+		p.Before = "…" + string(left[len(left)-maxExcerpt:])
+	}
+	if len(right) > maxExcerpt {
+		p.After = string(right[:maxExcerpt]) + "…"
+	}
+	return p
 }
 
 // example is the definition that the editor begins with.
@@ -201,50 +231,73 @@ func (p *pages) edit(w http.ResponseWriter, r *http.Request) {
 		}
 		form.Definition = v.Definition
 	}
-	p.Render(w, r, http.StatusOK, "view-editor", locale.T("Edit view"), form)
+	p.showEditor(w, r, http.StatusOK, form)
+}
+
+// showEditor writes the editor, or its preview if a script requests this part.
+func (p *pages) showEditor(w http.ResponseWriter, r *http.Request, status int, form editor) {
+	p.RenderLive(w, r, status, "view-editor", "views.js", "view-preview", locale.T("Edit view"), form)
 }
 
 // save stores a view, or shows what it would have.
 func (p *pages) save(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	form := editor{Definition: strings.TrimSpace(r.PostFormValue("definition"))}
-	setting := wire.ViewSetting{Definition: form.Definition}
-	var err error
-	if r.PostFormValue("do") == "preview" {
-		err = p.preview(r, &form)
-	} else {
-		var v view.View
-		if v, err = view.Parse(form.Definition); err == nil {
-			_, err = p.Views.Save(r.Context(), wire.SaveViewRequest{Name: v.Name, Body: setting})
-		}
+	// Browsers send lines that end with \r\n; scripts, and the positions of errors, count \n.
+	form := editor{Definition: strings.ReplaceAll(r.PostFormValue("definition"), "\r\n", "\n"), IsPart: console.IsPart(r)}
+	v, err := view.Parse(form.Definition)
+	switch {
+	case err != nil:
+	case form.IsPart || r.PostFormValue("do") == "preview":
+		err = p.preview(r, v, &form)
+	default:
+		_, err = p.Views.Save(r.Context(), wire.SaveViewRequest{Name: v.Name, Body: wire.ViewSetting{Definition: form.Definition}})
 		if err == nil {
 			http.Redirect(w, r, itemsPath(v.Name), http.StatusSeeOther)
 			return
 		}
 	}
 	status := http.StatusOK
+	var syntax *expression.SyntaxError
 	switch {
-	case errors.Is(err, storage.ErrUnavailable):
+	case err == nil:
+	case errors.As(err, &syntax):
+		form.Place = placeOf(form.Definition, syntax.Offset)
+		fallthrough
+	case isConflict(err):
+		form.Problem = locale.Composed(err.Error())
+		if !form.IsPart { // the script that requests the part expects errors of an unfinished text
+			status = http.StatusConflict
+		}
+	default:
 		p.Error(w, r, err, locale.T("The store"), locale.T("Views"), Path)
 		return
-	case err != nil:
-		status = http.StatusConflict
-		form.Problem = locale.Composed(err.Error())
 	}
-	p.Render(w, r, status, "view-editor", locale.T("Edit view"), form)
+	p.showEditor(w, r, status, form)
+}
+
+// isConflict reports whether an error is that of a definition.
+func isConflict(err error) bool {
+	var refusal *service.Error
+	return errors.As(err, &refusal)
 }
 
 // preview adds to the form what its view would have.
-func (p *pages) preview(r *http.Request, form *editor) error {
+func (p *pages) preview(r *http.Request, v view.View, form *editor) error {
 	found, err := p.Views.Preview(r.Context(), wire.PreviewViewRequest{Body: wire.ViewSetting{Definition: form.Definition}})
 	if err != nil {
 		return err
 	}
-	v, err := view.Parse(found.Definition)
-	if err != nil {
-		return err
+	form.Previewed, form.Filling = true, found.Filling
+	switch n := len(found.Items); {
+	case found.Searched == 0:
+		form.Found = locale.T("No item matches.")
+	case found.Searched < storage.MaxLimit:
+		form.Found = locale.Plural(int64(n), "item")
+	case n == found.Searched:
+		form.Found = locale.T("The newest %d items", n)
+	default:
+		form.Found = locale.T("%d of the newest %d items that match", n, found.Searched)
 	}
-	form.Previewed, form.IsPartial = true, v.Join != nil || v.Unique > 0
 	for _, item := range found.Items {
 		form.Items = append(form.Items, itemRowOf(item, v.Set, p.Now()))
 	}

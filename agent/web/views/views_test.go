@@ -59,6 +59,91 @@ func contains(t *testing.T, page *httptest.ResponseRecorder, words ...string) {
 	}
 }
 
+// lostIndex is an index that does not answer within the timeout.
+type lostIndex struct{ storage.Index }
+
+func (lostIndex) Search(context.Context, storage.Query) (storage.Results, error) {
+	return storage.Results{}, storage.ErrUnavailable
+}
+
+// A script requests the preview alone, in which an error is expected and not announced by itself.
+func TestPages_PreviewAsPart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	request := func(definition string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(f.ann, "POST", "/views/edit", strings.NewReader(url.Values{"definition": {definition}, "do": {"preview"}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Feedmesh-Part", "view-preview")
+		w := httptest.NewRecorder()
+		f.handler.ServeHTTP(w, r)
+		return w
+	}
+	part := func(definition string) *httptest.ResponseRecorder {
+		t.Helper()
+		w := request(definition)
+		if w.Code != http.StatusOK || w.Header().Get("Feedmesh-Part") != "view-preview" || strings.Contains(w.Body.String(), "<textarea") {
+			t.Fatalf("got %d, %v, %s", w.Code, w.Header(), w.Body)
+		}
+		return w
+	}
+	found := part("view k = from all where kernel")
+	contains(t, found, "Kernel &lt;a&gt;", `id="preview-found">1 item<`, `<div id="problem"></div>`)
+	contains(t, part("view k = from all where qwertyuiop"), `id="preview-found">No item matches.<`)
+	for definition, want := range map[string]string{
+		"view k = from tag:x,\r\n <b> limit 5\r\n":                             `<p>Line 2, column 2</p>` + "\n" + `<div class="scroll" role="group" aria-label="Place of the error" tabindex="0"><pre dir="ltr"> &lt;b&gt; limit 5` + "\n" + `<span aria-hidden="true"><span class="unseen"> </span>^`,
+		"view k = from all\n where lang:english\nlimit 5":                      "Line 2, column 13",
+		"view k = from all where " + strings.Repeat("a ", 50) + "lang:english": "Line 1, column 130",
+		"view k = from view:none":                                              "view none, which does not exist",
+	} {
+		wrong := part(definition)
+		contains(t, wrong, want)
+		if page := wrong.Body.String(); strings.Contains(page, "alert") || strings.Contains(page, "<h2>") {
+			t.Errorf("%s: got %s", definition, page)
+		}
+	}
+	contains(t, f.send(t, "POST", "/views/edit", url.Values{"definition": {"view k = from"}, "do": {"save"}}, http.StatusConflict), "Line 1, column 14", `aria-invalid="true"`)
+	f.Service.Index = lostIndex{f.Index}
+	if w := request("view k = from all where other"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Feedmesh-Part") != "" {
+		t.Errorf("got %d, %v without an index", w.Code, w.Header())
+	}
+}
+
+func TestPages_PreviewOfJoinsAndUniqueness(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	text := "<p>The new version repairs several errors and reads large files in half of the time.</p>"
+	items := f.PutItems(t, "f",
+		storage.Item{ID: "c", Key: "c", Title: "Release", HTML: text, StoryID: "s", Published: noon.Add(-2 * time.Hour)},
+		storage.Item{ID: "d", Key: "d", Title: "Repetition", HTML: text, Published: noon.Add(-time.Hour)},
+		storage.Item{ID: "e", Key: "e", Title: "Report", HTML: "<p>Another text.</p>", StoryID: "s", Published: noon.Add(-3 * time.Hour)})
+	f.IndexItems(t, items...)
+	f.send(t, "POST", "/views/edit", url.Values{"definition": {"view reports = from all where title:report"}, "do": {"save"}}, http.StatusSeeOther)
+	v, err := storage.Views(f.Store).Get(t.Context(), "reports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Store.ChangeMembers(t.Context(), storage.Fence{}, []storage.Member{{View: v.Number, ItemID: "e", Entered: noon, Published: noon.Add(-3 * time.Hour)}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for definition, want := range map[string][3]bool{
+		"view x = from all where errors":                                     {true, true, false},
+		"view x = from all where errors unique 60%":                          {true, false, false},
+		"view x = from all join view:reports":                                {true, false, true},
+		"view x = from all join view:reports within 1h where title:release":  {true, false, false},
+		"view x = from all join view:reports within 24h where title:release": {true, false, false},
+	} {
+		page := f.send(t, "POST", "/views/edit", url.Values{"definition": {definition}, "do": {"preview"}}, http.StatusOK)
+		for i, title := range []string{">Release<", ">Repetition<", ">Report<"} {
+			if got := strings.Contains(page.Body.String(), title); got != want[i] {
+				t.Errorf("%s: shows %s: %v, want %v", definition, title, got, want[i])
+			}
+		}
+		if strings.Contains(definition, "join") {
+			contains(t, page, "A view that it reads is being filled in")
+		}
+	}
+}
+
 func TestPages_EditPreviewSaveReadRemove(t *testing.T) {
 	f := newFixture(t)
 	contains(t, f.send(t, "GET", "/views", nil, 200), "No views yet", "/views/edit")

@@ -11,13 +11,14 @@ const policy = globalThis.trustedTypes?.createPolicy("feedmesh", {
 // Other origins and redirects are rejected. It throws if the response is not the
 // requested part; the caller can then open the URL itself. With a version it returns
 // null if the part has that version still. With prefetch the server changes nothing.
-export async function part(address, name, { signal, version, prefetch } = {}) {
+// A form, as URLSearchParams, is sent.
+export async function part(address, name, { signal, version, prefetch, form } = {}) {
   const url = new URL(address, location.href);
   if (url.origin !== location.origin) throw new Error("not a page of this origin");
   const headers = { "Feedmesh-Part": name };
   if (version) headers["Feedmesh-Version"] = version;
   if (prefetch) headers["Feedmesh-Prefetch"] = "1";
-  const answer = await fetch(url, { headers, redirect: "error", signal });
+  const answer = await fetch(url, { method: form ? "POST" : "GET", body: form, headers, redirect: "error", signal });
   if (version && answer.status === 204) return null;
   if (answer.headers.get("Feedmesh-Part") !== name) throw new Error("not the requested part");
   const html = await answer.text();
