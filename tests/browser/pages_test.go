@@ -56,6 +56,7 @@ func places(t *testing.T, w testbed, word string) []place {
 		{"views", "/views"},
 		{"view", "/views/show/" + addView(t, w, word)},
 		{"view-editor", "/views/edit?name=" + word},
+		{"view-graph", "/views/graph"},
 		{"statistics", "/statistics"},
 		{"people", "/people"},
 		{"tokens", "/tokens"},

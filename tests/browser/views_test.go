@@ -1,6 +1,15 @@
 package browser
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"feedmesh/agent/client"
+	"feedmesh/agent/wire"
+)
 
 // watchRequests records the requests of a page for previews, and the texts of its live region.
 const watchRequests = `
@@ -89,4 +98,66 @@ func TestViews_PreviewFollowsTheText(t *testing.T) {
 	b.visit("/views/edit?definition=" + query("view p = from all where btrfs"))
 	b.click("button[value=preview]")
 	b.until("the preview is shown without scripts", `document.querySelectorAll("#preview h3 a").length === 1`)
+}
+
+func TestViews_Graph(t *testing.T) {
+	w := sharedTestbed(t)
+	for _, definition := range []string{
+		`view g-databases "Databases" for everyone = from tag:Newsroom where postgresql OR replication`,
+		`view g-arabic "قواعد البيانات (بوستجرس) 1" = from view:g-databases where postgresql`,
+		`view g-security "A view of security with a title that is too long for its node" = from tag:Newsroom, host:example.org where openssl once story`,
+		`view g-both = from view:g-security, view:g-databases join view:g-arabic within 3d`,
+		`view g-morning = from view:g-both, view:g-arabic, tag:Newsroom unique 60%`,
+		`view g-all "日本語の長い題名を持つビューの例です" = from all`,
+	} {
+		var name string
+		if _, err := fmt.Sscanf(definition, "view %s", &name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Call(t.Context(), w.Client, wire.SaveView, wire.SaveViewRequest{Name: name, Body: wire.ViewSetting{Definition: definition}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	axe, err := os.ReadFile("../engines/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: axe-core is not installed; run just engines")
+	}
+	b := open(t)
+	check := func(name string, width int) {
+		t.Helper()
+		for _, fault := range b.judged(string(axe)) {
+			t.Errorf("%s at %d px: %s", name, width, fault)
+		}
+		if got := evaluate[int](b, "document.scrollingElement.scrollWidth"); got > width {
+			t.Errorf("%s is %d px wide, want %d", name, got, width)
+		}
+		b.picture(fmt.Sprint(name, "-", width))
+	}
+	for _, width := range []int{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.do(chromedp.EmulateViewport(int64(width), 900))
+			b.prefers(scheme)
+			b.visit("/views/graph")
+			check("views-graph-"+scheme, width)
+			b.visit("/views/graph?view=g-both")
+			check("views-graph-chosen-"+scheme, width)
+			b.visit("/views/edit")
+			b.run(`const text = document.getElementById("definition"); text.value = "view p = from all\n where openssl OR btrfs"; text.dispatchEvent(new InputEvent("input"))`)
+			b.until("the preview is shown", previewed+`.length > 1`)
+			b.run(`const text = document.getElementById("definition"); text.value += " window x"; text.dispatchEvent(new InputEvent("input"))`)
+			b.until("the error is shown", `document.querySelector("#problem pre") !== null`)
+			check("views-edit-"+scheme, width)
+		}
+	}
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.visit("/views/graph")
+	if wide := evaluate[[]string](b, `[...document.querySelectorAll(".graph .node text")].filter(e => e.getBBox().width > e.parentElement.width.baseVal.value).map(e => e.textContent)`); len(wide) > 0 {
+		t.Errorf("these texts are wider than a node: %q", wide)
+	}
+	b.visit("/views/graph?view=g-both")
+	if n := evaluate[int](b, `[...document.querySelectorAll(".graph .node")].filter(a => /not shown/.test(a.textContent)).length`); n != 0 {
+		t.Errorf("got %d nodes that are not shown", n)
+	}
+	b.click(`.graph a[href="/views/show/g-databases"]`)
+	b.until("a node is a link", `location.pathname === "/views/show/g-databases"`)
 }

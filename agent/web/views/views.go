@@ -1,4 +1,4 @@
-// Package views serves the pages of views: their list, their items, the editor with its preview, and subscriptions with their
+// Package views serves the pages of views: their list, the graph of what they read, their items, the editor with its preview, and subscriptions with their
 // log. [Handler] returns the handler of all pages, in the layout of the console. They work without scripts; with one, the preview follows the text.
 package views
 
@@ -55,6 +55,7 @@ func Handler(s *service.Service) http.Handler {
 	mux.HandleFunc("GET "+Path, p.list)
 	mux.HandleFunc("GET "+editPath, p.edit)
 	mux.HandleFunc("POST "+editPath, p.save)
+	mux.HandleFunc("GET "+graphPath, p.graph)
 	mux.HandleFunc("GET "+Path+"/show/{name}", p.items)
 	mux.HandleFunc("GET "+Path+"/days/{name}", p.days)
 	mux.HandleFunc("POST "+Path+"/remove/{name}", p.remove)
@@ -73,6 +74,7 @@ func Handler(s *service.Service) http.Handler {
 type row struct {
 	wire.ViewState
 	URL, Edit, Remove string
+	Graph             string // URL of the views connected to it
 	Days              string // URL of the page with its chart
 	RSS, Atom, JSON   string
 	Reads             []link
@@ -86,7 +88,8 @@ func rowOf(v wire.ViewState) row {
 	out := output.Path + "views/" + v.Name
 	r := row{
 		ViewState: v, URL: itemsPath(v.Name), Edit: editPath + "?name=" + v.Name, Days: Path + "/days/" + v.Name, Remove: Path + "/remove/" + v.Name,
-		RSS: out + ".rss", Atom: out + ".atom", JSON: out + ".json",
+		Graph: graphPath + "?view=" + v.Name,
+		RSS:   out + ".rss", Atom: out + ".atom", JSON: out + ".json",
 	}
 	r.Title = cmp.Or(v.Title, v.Name)
 	for _, name := range v.View.Reads() {

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -142,6 +143,63 @@ func TestPages_PreviewOfJoinsAndUniqueness(t *testing.T) {
 			contains(t, page, "A view that it reads is being filled in")
 		}
 	}
+}
+
+func TestPages_GraphOfViews(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	save := func(definition string) {
+		t.Helper()
+		f.send(t, "POST", "/views/edit", url.Values{"definition": {definition}, "do": {"save"}}, http.StatusSeeOther)
+	}
+	contains(t, f.send(t, "GET", "/views/graph", nil, http.StatusOK), "Graph of views")
+	save("view base = from feed:f, tag:Хабр, host:example.org")
+	save(`view reader "<اخبار>" for people = from all`)
+	save("view many = from tag:a, tag:b, tag:c, tag:d, tag:e join view:base")
+	save("view top = from view:many, view:reader where go")
+	save("view alone = from all")
+	f.send(t, "POST", "/views/subscriptions", url.Values{"views": {"top, base"}, "channel": {"webhook"}, "receiver": {"https://receiver.example/"}}, http.StatusOK)
+	page := f.send(t, "GET", "/views/graph", nil, http.StatusOK)
+	contains(t, page, `<a class="node strong" href="/views/show/top"><title>top, 0 items · 1 subscription, Being filled in</title>`, "\u2068&lt;اخبار&gt;\u2069", "Feed &lt;f&gt;", `href="/feeds/f"`,
+		`href="/feeds?tag=%D0%A5%D0%B0%D0%B1%D1%80"`, `href="/feeds?host=example.org"`, "5 feeds, tags and hosts", "all items", `class="edge dashed"`,
+		`<th scope="row" class="wide"><a href="/views/show/top"><bdi>top</bdi></a></th>`)
+	chosen := f.send(t, "GET", "/views/graph?view=base", nil, http.StatusOK)
+	contains(t, chosen, "Not connected to it: 2.", "/views/show/many", "/views/show/top")
+	if page := chosen.Body.String(); strings.Contains(page, `href="/views/show/alone"`) || strings.Contains(page, `href="/views/show/reader"`) {
+		t.Error("the graph has views that are not connected to the chosen one")
+	}
+	contains(t, chosen, "reader, not shown") // top reads it
+	f.send(t, "GET", "/views/graph?view=none", nil, http.StatusNotFound)
+
+	err := storage.Views(f.Store).Change(t.Context(), "broken", func(*storage.View) (*storage.View, error) {
+		return &storage.View{Name: "broken", Number: 77, Owner: "ann", Definition: "view broken = of the future", Changed: noon}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, f.send(t, "GET", "/views/graph", nil, http.StatusOK), "Unreadable: gets no items</title>")
+
+	ann := f.ann
+	f.ann = access.With(t.Context(), access.Client{ID: "bob", Scopes: []access.Scope{access.Read}})
+	others := f.send(t, "GET", "/views/graph", nil, http.StatusOK)
+	contains(t, others, "/views/show/reader", "Only your subscriptions are counted")
+	for _, hidden := range []string{"/show/base", "/show/many", "/show/top", "/show/alone", "broken", "1 subscription"} {
+		if strings.Contains(others.Body.String(), hidden) {
+			t.Errorf("another person sees %s", hidden)
+		}
+	}
+	f.send(t, "GET", "/views/graph?view=base", nil, http.StatusNotFound)
+
+	f.ann = ann
+	for i := range 200 {
+		save(fmt.Sprintf("view n%03d = from view:base", i))
+	}
+	many := f.send(t, "GET", "/views/graph", nil, http.StatusOK)
+	contains(t, many, "There are 206 views, and the graph has at most 200")
+	if strings.Contains(many.Body.String(), "<svg") {
+		t.Error("a graph of too many views is drawn")
+	}
+	contains(t, f.send(t, "GET", "/views/graph?view=base", nil, http.StatusOK), "The graph has at most 200 views; left out of these: 3.", "Not connected to it: 3.")
 }
 
 func TestPages_EditPreviewSaveReadRemove(t *testing.T) {
