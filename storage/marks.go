@@ -32,6 +32,10 @@ type Marks interface {
 	// read. Feeds without unread items are left out.
 	CountUnread(ctx context.Context, client string, since time.Time) (map[string]UnreadCount, error)
 
+	// CountUnreadOfViews counts, by view, the present members of these views among the listed items first seen at or after since that the
+	// client has not read: among the limit newest, and as many that the client marked unread. Views without such members are left out.
+	CountUnreadOfViews(ctx context.Context, client string, since time.Time, views []MemberQuery, limit int) (map[int64]int64, error)
+
 	// NumberedItems returns the IDs of existing items with these numbers ([ItemNumber]), in the given order.
 	// Items with equal numbers are ordered by ID.
 	NumberedItems(ctx context.Context, numbers ...int64) ([]string, error)
@@ -46,8 +50,8 @@ type MarkChange struct{ Read, Starred *bool }
 // A Stream selects the items of one feed, of all feeds with a tag, or, if both are empty, all items.
 type Stream struct{ FeedID, Tag string }
 
-// A MarkQuery selects listed items of a stream. A query for starred items, a label or a view also returns those that are no
-// longer listed.
+// A MarkQuery selects listed items of a stream. A query for starred items, a label, or all items of a view also returns those that are not
+// listed.
 type MarkQuery struct {
 	Stream
 	View          int64     // Number of a [View]: only its present members; 0: no filter

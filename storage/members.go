@@ -33,10 +33,6 @@ type Members interface {
 	// members are left out.
 	CountMembers(ctx context.Context, since time.Time, views ...int64) (map[int64]int64, error)
 
-	// CountMembersOfItems returns, by view, the number of present members of these views that are one of the items. Views without
-	// such members are left out.
-	CountMembersOfItems(ctx context.Context, views []MemberQuery, itemIDs ...string) (map[int64]int64, error)
-
 	// RemoveMembers deletes a batch of at most limit members of a view published before a time, or any if it is zero, and returns
 	// their number. It returns [ErrFenced] under an outdated fence.
 	RemoveMembers(ctx context.Context, fence Fence, view int64, before time.Time, limit int) (int, error)

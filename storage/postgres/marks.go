@@ -108,9 +108,9 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 		b.WriteString(text)
 	}
 	starred := q.Starred != nil && *q.Starred
-	from, isListedHere := ` FROM items i`, isListed
+	from := ` FROM items i`
 	if q.View != 0 {
-		from, isListedHere = ` FROM view_members s JOIN items i ON i.id = s.item_id`, `true`
+		from = ` FROM view_members s JOIN items i ON i.id = s.item_id`
 	}
 	add(`SELECT ` + listFields(q) + from + joinMarks + ` WHERE `)
 	switch {
@@ -121,8 +121,10 @@ func listMarked(client string, q storage.MarkQuery, after storage.MarkedItem, li
 		}
 	case starred:
 		add(`m.starred`)
+	case q.View != 0 && (q.Read == nil || *q.Read):
+		add(`true`)
 	default:
-		add(isListedHere)
+		add(isListed)
 	}
 	if q.View != 0 {
 		add(` AND s.view = $? AND NOT s.absent`, q.View)
@@ -177,26 +179,48 @@ func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string
 
 // The items after the time of "mark all read" are read by time: a client that keeps up has few. Older items are unread if
 // they were marked unread.
-const countUnread = `
-	WITH
-		bound (at) AS MATERIALIZED (
-			SELECT greatest($2::timestamptz - interval '1 microsecond', (SELECT until FROM read_until WHERE client = $1 AND feed = 0))),
-		unread AS (
-			SELECT i.feed, i.first_seen FROM items i
-			LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
-			LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed
-			WHERE ` + isListed + ` AND i.first_seen > (SELECT at FROM bound) AND NOT coalesce(m.read, i.first_seen <= u.until, false)
-			UNION ALL
-			SELECT i.feed, i.first_seen FROM marks m JOIN items i ON i.id = m.item_id
-			WHERE m.client = $1 AND NOT m.read AND i.first_seen >= $2 AND i.first_seen <= (SELECT at FROM bound) AND ` + isListed + `)
+const countUnread = unreadBound + `,
+		unread AS (SELECT i.feed, i.first_seen` + newUnread + ` UNION ALL SELECT i.feed, i.first_seen` + markedUnread + `)
 	SELECT f.id, counted.number, counted.newest
 	FROM (SELECT feed, count(*) AS number, max(first_seen) AS newest FROM unread GROUP BY feed) AS counted JOIN feeds f ON f.num = counted.feed`
+
+// unreadOfViews has the arguments of countUnread, then the limit and the views with their bounds.
+const unreadOfViews = unreadBound + `,
+		newest AS (SELECT i.id` + newUnread + ` ORDER BY i.first_seen DESC LIMIT $3),
+		marked AS (SELECT i.id` + markedUnread + ` LIMIT $3)
+	SELECT s.view, count(*)
+	FROM (SELECT id FROM newest UNION ALL SELECT id FROM marked) u JOIN view_members s ON s.item_id = u.id
+	JOIN unnest($4::bigint[], $5::timestamptz[]) AS asked (view, since) ON asked.view = s.view
+	WHERE NOT s.absent AND (since IS NULL OR s.published >= since) GROUP BY s.view`
+
+const (
+	unreadBound = `
+	WITH
+		bound (at) AS MATERIALIZED (
+			SELECT greatest($2::timestamptz - interval '1 microsecond', (SELECT until FROM read_until WHERE client = $1 AND feed = 0)))`
+	newUnread = `
+			FROM items i
+			LEFT JOIN marks m ON m.client = $1 AND m.item_id = i.id
+			LEFT JOIN read_until u ON u.client = $1 AND u.feed = i.feed
+			WHERE ` + isListed + ` AND i.first_seen > (SELECT at FROM bound) AND NOT coalesce(m.read, i.first_seen <= u.until, false)`
+	markedUnread = `
+			FROM marks m JOIN items i ON i.id = m.item_id
+			WHERE m.client = $1 AND NOT m.read AND i.first_seen >= $2 AND i.first_seen <= (SELECT at FROM bound) AND ` + isListed
+)
 
 // CountUnread implements [storage.Marks].
 func (s markStore) CountUnread(ctx context.Context, client string, since time.Time) (map[string]storage.UnreadCount, error) {
 	return readMap(ctx, s.engine, "count unread items", func(row pgx.CollectableRow, id *string, u *storage.UnreadCount) error {
 		return row.Scan(id, &u.Count, nullTime{&u.Newest})
 	}, countUnread, client, micro(since))
+}
+
+// CountUnreadOfViews implements [storage.Marks].
+func (s markStore) CountUnreadOfViews(ctx context.Context, client string, since time.Time, views []storage.MemberQuery, limit int) (map[int64]int64, error) {
+	numbers := column(views, func(q storage.MemberQuery) int64 { return q.View })
+	from := column(views, func(q storage.MemberQuery) *time.Time { return timeOrNull(q.Since) })
+	return readMap(ctx, s.engine, "count unread items of views", func(row pgx.CollectableRow, view, n *int64) error { return row.Scan(view, n) },
+		unreadOfViews, client, micro(since), max(limit, 0), numbers, from)
 }
 
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM unnest($1::text[]) AS prefix JOIN items i ON i.id >= prefix AND i.id < prefix || '{' ORDER BY i.id`

@@ -132,10 +132,6 @@ const (
 	countMembers = `
 		SELECT view, count(*) FROM view_members
 		WHERE view = ANY($1) AND NOT absent AND ($2::timestamptz IS NULL OR published >= $2) GROUP BY view`
-	countMembersOfItems = `
-		SELECT m.view, count(*)
-		FROM view_members m JOIN unnest($2::bigint[], $3::timestamptz[]) AS asked (view, since) ON asked.view = m.view
-		WHERE m.item_id = ANY($1) AND NOT m.absent AND (since IS NULL OR m.published >= since) GROUP BY m.view`
 )
 
 // ListMembers implements [storage.Members].
@@ -151,14 +147,6 @@ func (s memberStore) ListMembers(ctx context.Context, q storage.MemberQuery, aft
 func (s memberStore) CountMembers(ctx context.Context, since time.Time, views ...int64) (map[int64]int64, error) {
 	return readMap(ctx, s.engine, "count members", func(row pgx.CollectableRow, view, n *int64) error { return row.Scan(view, n) },
 		countMembers, views, timeOrNull(since))
-}
-
-// CountMembersOfItems implements [storage.Members].
-func (s memberStore) CountMembersOfItems(ctx context.Context, views []storage.MemberQuery, ids ...string) (map[int64]int64, error) {
-	numbers := column(views, func(q storage.MemberQuery) int64 { return q.View })
-	since := column(views, func(q storage.MemberQuery) *time.Time { return timeOrNull(q.Since) })
-	return readMap(ctx, s.engine, "count members of items", func(row pgx.CollectableRow, view, n *int64) error { return row.Scan(view, n) },
-		countMembersOfItems, cleanTexts(ids), numbers, since)
 }
 
 const (

@@ -94,9 +94,9 @@ func (s markStore) MarkAllRead(ctx context.Context, client string, stream storag
 // ListMarked implements [storage.Marks].
 func (s markStore) ListMarked(ctx context.Context, client string, q storage.MarkQuery, after storage.MarkedItem, limit int) ([]storage.MarkedItem, error) {
 	index := listIndex(q)
-	if q.Label == "" && q.View == 0 && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
+	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
 		most := maxSorted
-		if q.Tag != "" {
+		if q.Tag != "" || q.View != 0 {
 			most = maxFiltered
 		}
 		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), most)
@@ -106,7 +106,7 @@ func (s markStore) ListMarked(ctx context.Context, client string, q storage.Mark
 		if few[0] {
 			// Most of them were also published since then, and stand at the end of the index by time. If there are
 			// enough for a page, nothing is sorted.
-			if !q.Oldest {
+			if !q.Oldest && q.View == 0 {
 				newest, err := s.list(ctx, client, q, listedByTime, true, after, limit)
 				if err != nil || len(newest) >= limit {
 					return newest, err
@@ -188,7 +188,8 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 	if q.ByTime {
 		column, at, last = itemTime, math.MaxInt64, after.Time
 	}
-	isOfMembers := q.View != 0 && q.Label == "" && (q.Starred == nil || !*q.Starred) // read in the order of their index
+	// Members are read in the order of their index. Few recent items are looked up among them instead: if the rest is read, its members would be skipped one by one.
+	isOfMembers := q.View != 0 && q.Label == "" && (q.Starred == nil || !*q.Starred) && !(isUnread(q) && index == listedByArrival)
 	if isOfMembers && q.ByTime {
 		column = `s.published`
 	}
@@ -217,6 +218,9 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 		b.WriteString(` FROM marks s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.client = ?1 AND s.starred`)
 	case isOfMembers:
 		b.WriteString(` FROM view_members s CROSS JOIN items i ON i.id = s.item_id` + joinMarks + ` WHERE s.view = ?11 AND s.absent = 0 AND s.published >= ?12`)
+		if isUnread(q) {
+			b.WriteString(` AND ` + isListed)
+		}
 	default:
 		b.WriteString(` FROM items i INDEXED BY ` + index + joinMarks + ` WHERE ` + isListed)
 	}
@@ -264,7 +268,24 @@ func (s markStore) MarksOf(ctx context.Context, client string, itemIDs ...string
 // The items after the time of "mark all read" are scanned by time: a client that keeps up has few. Items are looked up
 // among the marks only for feeds that the client marked, or in which it marked single items. Older items are unread if
 // they were marked unread.
-const unreadItems = `
+const unreadItems = unreadBounds + `,
+		unread (feed, first_seen) AS (
+			SELECT i.feed, i.first_seen` + newUnread + `
+			UNION ALL
+			SELECT i.feed, i.first_seen` + markedUnread + `)
+	SELECT feed, first_seen FROM unread`
+
+// unreadOfViews has the arguments of unreadItems, then the limit and the views with their bounds.
+const unreadOfViews = unreadBounds + `,
+		newest (id) AS MATERIALIZED (SELECT i.id` + newUnread + ` ORDER BY i.first_seen DESC LIMIT ?3),
+		marked (id) AS MATERIALIZED (SELECT i.id` + markedUnread + ` LIMIT ?3),
+		asked (view, since) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?4))
+	SELECT s.view, count(*)
+	FROM (SELECT id FROM newest UNION ALL SELECT id FROM marked) u CROSS JOIN view_members s ON s.item_id = u.id JOIN asked ON asked.view = s.view
+	WHERE s.absent = 0 AND s.published >= asked.since GROUP BY s.view`
+
+const (
+	unreadBounds = `
 	WITH
 		bound (at) AS MATERIALIZED (
 			SELECT max(?2 - 1, coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = 0), ?2 - 1))),
@@ -272,17 +293,15 @@ const unreadItems = `
 			SELECT i.feed FROM marks m CROSS JOIN items i ON i.id = m.item_id
 			WHERE m.client = ?1 AND m.read IS NOT NULL AND i.first_seen >= ?2
 			UNION
-			SELECT feed FROM read_until WHERE client = ?1),
-		unread (feed, first_seen) AS (
-			SELECT i.feed, i.first_seen
+			SELECT feed FROM read_until WHERE client = ?1)`
+	newUnread = `
 			FROM bound CROSS JOIN items i INDEXED BY listed_items ON i.first_seen > bound.at
 			WHERE ` + isListed + ` AND CASE WHEN i.feed IN touched
-				THEN coalesce((SELECT NOT read FROM marks WHERE client = ?1 AND item_id = i.id), ` + isAfterFeed + `) ELSE true END
-			UNION ALL
-			SELECT i.feed, i.first_seen
+				THEN coalesce((SELECT NOT read FROM marks WHERE client = ?1 AND item_id = i.id), ` + isAfterFeed + `) ELSE true END`
+	markedUnread = `
 			FROM bound CROSS JOIN marks m CROSS JOIN items i ON i.id = m.item_id
-			WHERE m.client = ?1 AND m.read = 0 AND i.first_seen >= ?2 AND i.first_seen <= bound.at AND ` + isListed + `)
-	SELECT feed, first_seen FROM unread`
+			WHERE m.client = ?1 AND m.read = 0 AND i.first_seen >= ?2 AND i.first_seen <= bound.at AND ` + isListed
+)
 
 // isAfterFeed reports whether the client has not marked all items of the feed up to this one as read.
 const isAfterFeed = `i.first_seen > coalesce((SELECT until FROM read_until WHERE client = ?1 AND feed = i.feed), -9223372036854775808)`
@@ -312,6 +331,16 @@ func (s markStore) CountUnread(ctx context.Context, client string, since time.Ti
 		counts[id] = storage.UnreadCount{Count: c.items, Newest: time.UnixMicro(c.newest).UTC()}
 	}
 	return counts, nil
+}
+
+// CountUnreadOfViews implements [storage.Marks].
+func (s markStore) CountUnreadOfViews(ctx context.Context, client string, since time.Time, views []storage.MemberQuery, limit int) (map[int64]int64, error) {
+	asked := make([][2]int64, len(views))
+	for i, v := range views {
+		asked[i] = [2]int64{v.View, sinceOrAlways(v.Since)}
+	}
+	return readMap(ctx, s.engine, "count unread items of views", unreadOfViews, func(row scanner, view, n *int64) error { return row.Scan(view, n) },
+		client, micros(since), max(limit, 0), asJSON(asked))
 }
 
 const itemsByIDPrefix = `SELECT DISTINCT i.id FROM json_each(?) p CROSS JOIN items i ON i.id >= p.value AND i.id < p.value || '{' ORDER BY i.id`

@@ -88,11 +88,7 @@ const (
 		SELECT ` + memberColumns + ` FROM view_members m
 		WHERE view = ?1 AND absent = 0 AND published >= ?2 AND published >= ?3 AND (published > ?3 OR item_id < ?4)
 		ORDER BY published, item_id DESC LIMIT ?5`
-	countMembers        = `SELECT view, count(*) FROM view_members WHERE view IN (SELECT value FROM json_each(?1)) AND absent = 0 AND published >= ?2 GROUP BY view`
-	countMembersOfItems = `
-		SELECT m.view, count(*) FROM json_each(?1) j CROSS JOIN view_members m ON m.item_id = j.value
-		JOIN json_each(?2) v ON v.value ->> 0 = m.view
-		WHERE m.absent = 0 AND m.published >= v.value ->> 1 GROUP BY m.view`
+	countMembers = `SELECT view, count(*) FROM view_members WHERE view IN (SELECT value FROM json_each(?1)) AND absent = 0 AND published >= ?2 GROUP BY view`
 )
 
 // ListMembers implements [storage.Members].
@@ -119,16 +115,6 @@ func sinceOrAlways(t time.Time) int64 {
 func (s memberStore) CountMembers(ctx context.Context, since time.Time, views ...int64) (map[int64]int64, error) {
 	return readMap(ctx, s.engine, "count members", countMembers, func(row scanner, view, n *int64) error { return row.Scan(view, n) },
 		asJSON(views), sinceOrAlways(since))
-}
-
-// CountMembersOfItems implements [storage.Members].
-func (s memberStore) CountMembersOfItems(ctx context.Context, views []storage.MemberQuery, ids ...string) (map[int64]int64, error) {
-	bounds := make([][2]int64, len(views))
-	for i, v := range views {
-		bounds[i] = [2]int64{v.View, sinceOrAlways(v.Since)}
-	}
-	return readMap(ctx, s.engine, "count members of items", countMembersOfItems, func(row scanner, view, n *int64) error { return row.Scan(view, n) },
-		asJSON(ids), asJSON(bounds))
 }
 
 const (

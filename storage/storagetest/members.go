@@ -308,13 +308,31 @@ func markedMembers(c storeTest) {
 	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Label: "later"}, items[3])
 	wantListed(c, "ann", storage.MarkQuery{View: 9, ByTime: true})
 
-	got, err := c.CountMembersOfItems(c.Context(), []storage.MemberQuery{{View: 7}, {View: 8, Since: items[2].Time().Add(time.Microsecond)}, {View: 9}}, itemIDs(items)...)
-	if err != nil {
+	count := func(limit int, since time.Time, views ...storage.MemberQuery) map[int64]int64 {
+		c.Helper()
+		got, err := c.CountUnreadOfViews(c.Context(), "ann", since, views, limit)
+		if err != nil {
+			c.Fatal(err)
+		}
+		return got
+	}
+	both := []storage.MemberQuery{{View: 7}, {View: 8}, {View: 9}}
+	c.wantEqual("unread items of views", count(100, time.Time{}, both...), map[int64]int64{7: 2, 8: 1})
+	c.wantEqual("those published since", count(100, time.Time{}, storage.MemberQuery{View: 8, Since: items[2].Time().Add(time.Microsecond)}), map[int64]int64{})
+	c.wantEqual("those first seen since", count(100, items[3].FirstSeen, both...), map[int64]int64{7: 1})
+	c.wantEqual("those among the two newest", count(2, time.Time{}, both...), map[int64]int64{7: 1})
+	c.wantEqual("those of no view", count(100, time.Time{}), map[int64]int64{})
+	if err := c.MarkAllRead(c.Context(), "ann", storage.Stream{}, items[4].FirstSeen); err != nil {
 		c.Fatal(err)
 	}
-	c.wantEqual("items of views", got, map[int64]int64{7: 3})
-	got, err = c.CountMembersOfItems(c.Context(), []storage.MemberQuery{{View: 8, Since: items[2].Time()}})
-	if err != nil || len(got) != 0 {
-		c.Errorf("of no items %v are in views, %v", got, err)
-	}
+	mark(c, "ann", storage.MarkChange{Read: &no}, items[0])
+	c.wantEqual("one marked as unread", count(100, time.Time{}, both...), map[int64]int64{7: 1})
+	wantListed(c, "ann", storage.MarkQuery{View: 7, ByTime: true, Read: &no}, items[0])
+
+	hidden := numbered(items[0].FeedID, 5, 1)[0]
+	hidden.Spam, hidden.FirstSeen = true, day
+	c.put(hidden)
+	changeMembers(c, nil, storage.Member{View: 7, ItemID: hidden.ID, Entered: day, Published: hidden.Time()})
+	wantListed(c, "bob", storage.MarkQuery{View: 7, ByTime: true}, byTime(append(slices.Clone(all), hidden)...)...)
+	wantListed(c, "bob", storage.MarkQuery{View: 7, ByTime: true, Read: &no}, all...)
 }

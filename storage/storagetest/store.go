@@ -157,7 +157,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ChangeMembers under an outdated fence changes nothing", membersUnderOldFence},
 		{"ListMembers pages by time", listedMembers},
 		{"RemoveMembers deletes old members of a view", removedMembers},
-		{"ListMarked and CountMembersOfItems select the items of a view", markedMembers},
+		{"ListMarked and CountUnreadOfViews select the items of a view", markedMembers},
 		{"members are found by story and original", relatedMembers},
 		{"ClaimSubscriptions claims those with something to send, each once", claimedSubscriptions},
 		{"FinishDelivery stores progress and attempts under a claim only", finishedDeliveries},

@@ -31,7 +31,6 @@ type Store interface {
 	storage.Marks
 	storage.Feeds
 	storage.Records
-	storage.Members
 	Items(ctx context.Context, ids ...string) ([]storage.Item, error)
 }
 

@@ -20,8 +20,19 @@ import (
 	"feedmesh/storage/sqlite"
 )
 
+// halves is the source of one view, which has half of all items.
+type halves struct{}
+
+func (halves) Readable(context.Context, int) ([]reading.View, error) {
+	return []reading.View{{Name: "half", Title: "Half", Number: 1}}, nil
+}
+
+func (halves) Find(context.Context, string) (reading.View, error) {
+	return reading.View{Name: "half", Number: 1}, nil
+}
+
 // BenchmarkLists reads the lists and folders of 100 clients, and of 10,000, each with marks of its own, over 50,000 feeds
-// with 200,000 items of the last month. A client has read all items but the 5,000 newest, and 100 of those. "after a mark"
+// with 200,000 items of the last month, and of a view with half of them. A client has read all items but the 5,000 newest, and 100 of those. "after a mark"
 // counts without the cache.
 func BenchmarkLists(b *testing.B) {
 	for _, clients := range []int{100, 10_000} {
@@ -69,6 +80,16 @@ func benchmarkLists(b *testing.B, clients int) {
 	}
 	now := noon
 	lists := reading.New(store, servicetest.New(b, time.Now).Mesh, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	lists.ReadViews(halves{})
+	for from := 0; from < items; from += 10_000 {
+		var members []storage.Member
+		for n := from; n < from+10_000; n += 2 {
+			members = append(members, storage.Member{View: 1, ItemID: storage.ItemID(ids[n%feeds], fmt.Sprint(n)), Entered: noon, Published: published(n)})
+		}
+		if err := store.ChangeMembers(b.Context(), storage.Fence{}, members, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
 	before := sizeOf(b, file)
 	as := make([]context.Context, clients)
 	var marks errgroup.Group
@@ -133,6 +154,25 @@ func benchmarkLists(b *testing.B, clients int) {
 	})
 	each("unread of a folder, 100 items", func(ctx context.Context) error {
 		_, err := lists.List(ctx, wire.ReadingQuery{Tag: "Folder 7", Limit: 100})
+		return err
+	})
+	each("unread of a view, 100 items", func(ctx context.Context) error {
+		list, err := lists.List(ctx, wire.ReadingQuery{View: "half", Limit: 100})
+		if err == nil && len(list.Items) != 100 {
+			err = fmt.Errorf("got %d items", len(list.Items))
+		}
+		return err
+	})
+	now = noon.Add(time.Second)
+	all := access.With(b.Context(), access.Client{ID: "all read"})
+	if err := lists.MarkStream(all, storage.Stream{}, now); err != nil {
+		b.Fatal(err)
+	}
+	each("unread of a view, all read", func(context.Context) error {
+		list, err := lists.List(all, wire.ReadingQuery{View: "half", Limit: 100})
+		if err == nil && len(list.Items) > 0 {
+			err = fmt.Errorf("got %d items", len(list.Items))
+		}
 		return err
 	})
 	each("all, 100 items", func(ctx context.Context) error {

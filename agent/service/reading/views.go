@@ -80,15 +80,12 @@ func (l *Lists) unreadOfViews(ctx context.Context, views []View) (map[int64]int6
 	if isRecent {
 		return unread, nil
 	}
-	ids, err := l.Marked(ctx, wire.ShowUnread, maxUnread)
-	if err != nil {
-		return nil, err
-	}
 	queries := make([]storage.MemberQuery, len(views))
 	for i, v := range views {
 		queries[i] = storage.MemberQuery{View: v.Number, Since: v.since(now)}
 	}
-	if unread, err = l.store.CountMembersOfItems(ctx, queries, ids...); err != nil {
+	unread, err := l.store.CountUnreadOfViews(ctx, client, UnreadSince(now), queries, maxUnread)
+	if err != nil {
 		return nil, err
 	}
 	l.viewCounts.put(client, unread, now, changes)
