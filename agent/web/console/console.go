@@ -52,7 +52,7 @@ type console struct {
 
 // The pages of each noun.
 type (
-	searchPages  struct{ *console } // results and saved searches
+	searchPages  struct{ *console } // results
 	readingPages struct{ *console }
 	itemPages    struct{ *console }
 	storyPages   struct{ *console }
