@@ -163,11 +163,16 @@ func TestNewsboat_Outputs(t *testing.T) {
 	n := start(t, settings(t.TempDir()), nil)
 	n.add(serve(t, pages(5)) + "/feed")
 	n.waitSettled()
-	n.put("/api/searches/lights", `{"title":"Lights","query":"q=lighthouse"}`)
+	n.put("/api/views/lights", `{"definition":"view lights \"Lights\" = from all where lighthouse"}`)
+	for deadline := time.Now().Add(settleTimeout); !strings.Contains(n.get("/api/views/lights"), `"members":5`); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the view is not filled in: %s", n.get("/api/views/lights"))
+		}
+	}
 	front := &statuses{to: n.Address(), seen: map[string][]int{}}
 	address := serve(t, front)
 	var urls string
-	paths := []string{"/outputs/search.rss?q=lighthouse", "/outputs/search.atom?q=keeper", "/outputs/searches/lights.rss"}
+	paths := []string{"/outputs/search.rss?q=lighthouse", "/outputs/search.atom?q=keeper", "/outputs/views/lights.rss"}
 	for _, path := range paths {
 		urls += address + path + "\n"
 	}

@@ -179,7 +179,7 @@ func TestRestore_Drill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Rows["marks"] != 1 || info.Rows["searches"] != 1 || info.Rows["corrections"] != 1 || info.Rows["rules"] != 1 || info.Rows["tokens"] == 0 {
+		if info.Rows["marks"] != 1 || info.Rows["views"] != 1 || info.Rows["corrections"] != 1 || info.Rows["rules"] != 1 || info.Rows["tokens"] == 0 {
 			t.Errorf("%s: got rows %v, want what users changed", name, info.Rows)
 		}
 		restored := time.Now()

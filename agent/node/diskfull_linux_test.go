@@ -103,7 +103,7 @@ func TestRun_DiskFullAtOnce(t *testing.T) {
 		return status == 503 && strings.Contains(body, `"disk","ok":false,"detail":"the disk of the data folder `+c.Data+` is full`)
 	})
 	t.Logf("readiness names the disk after %v", time.Since(began).Round(10*time.Millisecond))
-	for method, body := range map[string]string{"POST /api/feeds": fmt.Sprintf(`{"urls":[%q]}`, web.URL+"/feed/99"), "PUT /api/searches/a": `{"query":"x"}`} {
+	for method, body := range map[string]string{"POST /api/feeds": fmt.Sprintf(`{"urls":[%q]}`, web.URL+"/feed/99"), "PUT /api/views/a": `{"definition":"view a = from all"}`} {
 		verb, path, _ := strings.Cut(method, " ")
 		status, text := send(t, verb, at+path, body)
 		if status != http.StatusInsufficientStorage || !strings.Contains(text, "nothing can be changed now, only read: the disk of the data folder") {
