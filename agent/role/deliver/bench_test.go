@@ -100,6 +100,9 @@ func (l *receipts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "gone":
 		w.WriteHeader(http.StatusGone)
 	default:
+		if strings.HasPrefix(string(body), `{"type":"subscription.off"`) {
+			return // it informs the owner of those that are gone
+		}
 		_, rest, _ := strings.Cut(string(body), `"timestamp":"`)
 		text, _, _ := strings.Cut(rest, `"`)
 		at, err := time.Parse(time.RFC3339Nano, text)

@@ -88,20 +88,23 @@ func (r *run) informants(ctx context.Context) (others []*run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range all {
+	all = slices.DeleteFunc(all, func(s storage.Subscription) bool {
 		state, is := states[s.ID]
-		if !is || state.Off != "" || state.Failures > 0 {
-			continue
-		}
-		other := &run{deliverer: r.deliverer, Subscription: s, state: state}
+		return !is || state.Off != "" || state.Failures > 0
+	})
+	slices.SortStableFunc(all, func(a, b storage.Subscription) int {
+		return cmp.Or(cmp.Compare(slices.Index(informedBy, a.Channel), slices.Index(informedBy, b.Channel)), states[b.ID].Sent.Compare(states[a.ID].Sent))
+	})
+	for _, s := range all {
+		other := &run{deliverer: r.deliverer, Subscription: s, state: states[s.ID]}
 		if err := other.open(); err == nil && !other.schedule.IsQuiet(now) {
 			others = append(others, other)
 		}
+		if len(others) == maxInformants {
+			break
+		}
 	}
-	slices.SortStableFunc(others, func(a, b *run) int {
-		return cmp.Or(cmp.Compare(slices.Index(informedBy, a.Channel), slices.Index(informedBy, b.Channel)), b.state.Sent.Compare(a.state.Sent))
-	})
-	return others[:min(len(others), maxInformants)], nil
+	return others, nil
 }
 
 // inform makes one attempt to send the message that another subscription is off.
