@@ -189,7 +189,9 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 		column, at, last = itemTime, math.MaxInt64, after.Time
 	}
 	// Members are read in the order of their index. Few recent items are looked up among them instead: if the rest is read, its members would be skipped one by one.
-	isOfMembers := q.View != 0 && q.Label == "" && (q.Starred == nil || !*q.Starred) && !(isUnread(q) && index == listedByArrival)
+	isOfView := q.View != 0 && q.Label == "" && (q.Starred == nil || !*q.Starred)
+	isOfRecent := isOfView && isUnread(q) && index == listedByArrival
+	isOfMembers := isOfView && !isOfRecent
 	if isOfMembers && q.ByTime {
 		column = `s.published`
 	}
@@ -221,10 +223,13 @@ func listMarked(client string, q storage.MarkQuery, index string, published bool
 		if isUnread(q) {
 			b.WriteString(` AND ` + isListed)
 		}
+	case isOfRecent:
+		b.WriteString(` FROM items i INDEXED BY ` + index + ` CROSS JOIN view_members s ON s.item_id = i.id` + joinMarks + `
+			WHERE s.view = ?11 AND s.absent = 0 AND s.published >= ?12 AND ` + isListed)
 	default:
 		b.WriteString(` FROM items i INDEXED BY ` + index + joinMarks + ` WHERE ` + isListed)
 	}
-	if q.View != 0 && !isOfMembers {
+	if q.View != 0 && !isOfMembers && !isOfRecent {
 		b.WriteString(` AND EXISTS (SELECT 1 FROM view_members WHERE view = ?11 AND item_id = i.id AND absent = 0 AND published >= ?12)`)
 	}
 	if q.FeedID != "" {
