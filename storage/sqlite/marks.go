@@ -96,7 +96,7 @@ func (s markStore) ListMarked(ctx context.Context, client string, q storage.Mark
 	index := listIndex(q)
 	if q.Label == "" && index == listedByTime && (!q.From.IsZero() || isUnread(q)) {
 		most := maxSorted
-		if q.Tag != "" || q.View != 0 {
+		if q.Tag != "" {
 			most = maxFiltered
 		}
 		few, err := read(ctx, s.engine, "count recent items", fewListed, scanYes, client, listFrom(q), isUnread(q), most)
