@@ -244,7 +244,7 @@ func (w *Writer) hasFailed(now time.Time, within time.Duration) bool {
 	return w.failed.Reason != "" && age >= 0 && age < within
 }
 
-// Check returns whether the endpoint has failed of late, as a warning. ok is false without an endpoint.
+// Check returns a warning if the endpoint failed recently. ok is false without an endpoint.
 func (w *Writer) Check() (check wire.Check, ok bool) {
 	if !w.IsOn() { // as that of a node that starts, which has no clock
 		return check, false
