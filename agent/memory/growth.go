@@ -3,20 +3,22 @@ package memory
 import "math"
 
 const (
-	// markCost is the time of a collection for each live byte, in seconds of one core: one core marks about a
-	// gigabyte a second of such heaps.
-	markCost = 1e-9
+	// gcShare and gcBusyShare bound the CPU time of garbage collections: a share of one core, or of the CPU time
+	// that the process uses if that is more. The rest follows: the heap grows as much between two collections as
+	// is allocated in the time that their cost allows.
+	gcShare     = 0.02
+	gcBusyShare = 0.08
 
-	// gcShare is the share of a core that additional collections may use to keep the heap small.
-	gcShare = 0.02
-
-	minGrowth, maxGrowth = 25, 100
+	minGrowth, maxGrowth = 10, 100
 )
 
-// growth returns the GOGC percentage for an allocation rate in bytes a second. At a low rate the heap is
-// collected early, at almost no cost; at a high rate after it has doubled, which is Go's default. The size of
-// the live heap has no influence: a larger heap takes longer to collect, but is collected less often in
-// proportion.
-func growth(allocated float64) int {
-	return int(min(max(math.Round(100*markCost*allocated/gcShare), minGrowth), maxGrowth))
+// growth returns the GOGC percentage for a heap of live bytes: allocated bytes a second, cost is the CPU time of a
+// collection in seconds, busy the CPU time that the process uses in seconds a second.
+//
+// The cost is measured, because it depends on the machine and on the heap: blocks without pointers, of which the
+// windows of duplicates and stories consist, are not read. So a large window is collected with little free heap.
+func growth(live, allocated, cost, busy float64) int {
+	interval := cost / max(gcShare, gcBusyShare*busy) // seconds between collections
+	percent := 100 * allocated * interval / max(live, 1)
+	return int(min(max(math.Round(percent), minGrowth), maxGrowth))
 }

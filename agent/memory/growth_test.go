@@ -2,14 +2,22 @@ package memory
 
 import "testing"
 
-func TestGrowth_RisesWithAllocationRate(t *testing.T) {
+func TestGrowth_ByCostOfCollections(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		allocated float64 // bytes a second
-		want      int
-	}{{0, 25}, {1e6, 25}, {5e6, 25}, {8e6, 40}, {10e6, 50}, {20e6, 100}, {1e9, 100}} {
-		if got := growth(c.allocated); got != c.want {
-			t.Errorf("%v bytes a second: got %d %%, want %d %%", c.allocated, got, c.want)
+		name                        string
+		live, allocated, cost, busy float64
+		want                        int
+	}{
+		{"at rest: often, since it costs nothing", 50e6, 0.1e6, 0.05, 0.01, minGrowth},
+		{"large window without pointers: a collection each five seconds", 600e6, 10e6, 0.1, 0.1, 10},
+		{"the same heap with pointers", 600e6, 10e6, 0.6, 0.1, 50},
+		{"busy: a share of the process's time", 300e6, 250e6, 0.12, 1.8, 69},
+		{"small heap at a high rate: Go's default", 50e6, 250e6, 0.05, 1.8, maxGrowth},
+		{"empty heap", 0, 1e6, 0.01, 0, maxGrowth},
+	} {
+		if got := growth(c.live, c.allocated, c.cost, c.busy); got != c.want {
+			t.Errorf("%s: got %d %%, want %d %%", c.name, got, c.want)
 		}
 	}
 }

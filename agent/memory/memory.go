@@ -29,9 +29,6 @@ const (
 	// codeReleaseInterval is the interval at which the pages of the program's file are released. Pages in use
 	// are loaded again within milliseconds.
 	codeReleaseInterval = time.Minute
-
-	// idleRate is the allocation rate in bytes a second below which the process counts as idle.
-	idleRate = 4 << 20
 )
 
 // Tend adjusts the memory limit and the garbage collector until ctx ends. The limits are soft: they always
@@ -40,7 +37,8 @@ const (
 // GOMEMLIMIT overrides the limit, and GOGC overrides the growth of the heap.
 func Tend(ctx context.Context) error {
 	available, setLimit, setGrowth := memorySize(os.DirFS("/"), machine()), os.Getenv("GOMEMLIMIT") == "", os.Getenv("GOGC") == ""
-	controller, bound, pace := controller{last: measure()}, int64(0), maxGrowth
+	first := measure()
+	controller, bound, pace := controller{last: first, collected: first}, int64(0), maxGrowth
 	for {
 		if most := limit(int64(controller.last.live), available); setLimit && most != bound {
 			debug.SetMemoryLimit(most) // stops the world, so only on changes
@@ -52,7 +50,7 @@ func Tend(ctx context.Context) error {
 		case <-time.After(sampleInterval):
 		}
 		now := measure()
-		if percent := growth(now.allocRate(controller.last)); setGrowth && percent != pace {
+		if percent := controller.growth(now); setGrowth && percent != pace {
 			debug.SetGCPercent(percent)
 			pace = percent
 		}
@@ -63,8 +61,22 @@ func Tend(ctx context.Context) error {
 // controller holds the last measurement and the last releases.
 type controller struct {
 	last         usage
+	collected    usage     // at the last measurement after a collection
+	cost         float64   // CPU time of the collections before it, in seconds each
+	busy         float64   // CPU time of the process before it, in seconds a second
 	released     uint64    // total allocated bytes at the last release
 	codeReleased time.Time // last release of the program's pages
+}
+
+// growth returns the GOGC percentage at the allocation rate since the last measurement. The runtime updates CPU times at
+// the end of a collection only, so they are compared over whole collections.
+func (t *controller) growth(now usage) int {
+	if n := now.collections - t.collected.collections; n > 0 {
+		t.cost = (now.collecting - t.collected.collecting) / float64(n)
+		t.busy = (now.working - t.collected.working) / now.at.Sub(t.collected.at).Seconds()
+		t.collected = now
+	}
+	return growth(float64(now.live), now.allocRate(t.last), t.cost, t.busy)
 }
 
 // limit returns the memory limit of the Go runtime in bytes. live is the size of the live heap, and room the
@@ -77,8 +89,8 @@ func limit(live, available int64) int64 {
 	return min(max(most, live*5/4+32<<20), available/10*9) // with less than a quarter free the collector would run continuously
 }
 
-// release returns free heap to the OS if it is large and the allocation rate is low; when the process is idle it
-// also releases the pages of the program from time to time.
+// release returns free heap to the OS if it is large and the allocation rate is low, and releases the pages of the
+// program from time to time.
 func (t *controller) release(now usage) {
 	if now.idle(t.last) && now.allocated-t.released > max(minRelease, now.live/4) {
 		runtime.GC() // pools are freed by the second collection
@@ -86,19 +98,22 @@ func (t *controller) release(now usage) {
 		now = measure()
 		t.released = now.allocated
 	}
-	if now.at.Sub(t.codeReleased) >= codeReleaseInterval && now.allocRate(t.last) < idleRate {
+	if now.at.Sub(t.codeReleased) >= codeReleaseInterval {
 		releaseCode()
 		t.codeReleased = now.at
 	}
 	t.last = now
 }
 
-// usage is a measurement of the memory, in bytes.
+// usage is a measurement of the memory, in bytes, and of CPU time, in seconds.
 type usage struct {
-	at        time.Time
-	live      uint64 // live heap at the last collection
-	held      uint64 // heap memory, used or free
-	allocated uint64 // total allocated since the start
+	at          time.Time
+	live        uint64  // live heap at the last collection
+	held        uint64  // heap memory, used or free
+	allocated   uint64  // total allocated since the start
+	collections uint64  // garbage collections since the start
+	collecting  float64 // CPU time of collections since the start
+	working     float64 // CPU time of the process since the start
 }
 
 // idle reports whether much of the heap is free, and would stay free for minIdle at the allocation rate since
@@ -120,10 +135,13 @@ func measure() usage {
 	s := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"},
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"},
 	}
 	metrics.Read(s)
 	return usage{
 		at: time.Now(), live: s[0].Value.Uint64(), allocated: s[1].Value.Uint64(),
-		held: s[2].Value.Uint64() + s[3].Value.Uint64() + s[4].Value.Uint64(),
+		held:        s[2].Value.Uint64() + s[3].Value.Uint64() + s[4].Value.Uint64(),
+		collections: s[5].Value.Uint64(), collecting: s[6].Value.Float64(), working: s[7].Value.Float64() - s[8].Value.Float64(),
 	}
 }
