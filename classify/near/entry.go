@@ -8,7 +8,7 @@ type entry struct {
 	feed                      uint32 // a hash too; 0 if there is no feed
 	score                     float32
 	at                        uint32 // offset of its strings in the buffer: ID, DuplicateOf, Reason, title
-	posting                   uint32 // number of its posting; valid only if bodyIndexed
+	body                      uint32 // number of its body among the indexed ones; valid only if bodyIndexed
 	idLen, ofLen              uint8
 	whyLen, titleLen          uint8
 	grams                     uint8

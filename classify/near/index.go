@@ -12,6 +12,9 @@ type Index struct {
 	set    gramSet
 	hits   hitCounter
 	lookup lookup
+
+	counted *Sketch  // the last sketch whose keys countHits looked up
+	common  []uint32 // of its keys, those with more than MaxPostings rows, titles and bodies together
 }
 
 // NewIndex returns an empty index. It panics if MaxItems is below 1, if Bands is not a power of two, or if
@@ -21,6 +24,31 @@ func NewIndex(s Settings) *Index {
 		panic("near: NewIndex needs room for an item, and a power of two of bands")
 	}
 	return &Index{window: newWindow(s)}
+}
+
+// Spill makes the index write the texts and bodies of all but the newest 16,384 items to files, a few megabytes each,
+// which newFile opens for it. An index takes about 190 instead of 380 bytes an item then.
+func (x *Index) Spill(newFile func() (File, error)) { x.spill.newFile = newFile }
+
+// Spilled returns the number of blocks of about 100 kB in files, and the error of the last write to one: blocks that
+// can't be written stay in memory.
+func (x *Index) Spilled() (blocks int, failed error) { return x.spill.written, x.spill.writeErr }
+
+// Err returns the first error of reading a file. Answers since then may be wrong: the index must be replaced.
+func (x *Index) Err() error { return x.spill.readErr }
+
+// Close closes the files of the index, which must not be used afterwards.
+func (x *Index) Close() {
+	for i := range x.texts {
+		x.spill.evict(&x.texts[i].place)
+	}
+	for i := range x.storedBodies.blocks {
+		x.spill.evict(&x.storedBodies.blocks[i].place)
+	}
+	if x.spill.file != nil {
+		x.spill.leave(x.spill.file)
+	}
+	x.window = window{}
 }
 
 // Place stores m and returns the item that it duplicates. An item that is still stored gets its earlier
@@ -137,18 +165,30 @@ const identical = 0.95
 
 // countHits counts the bands and shingles that indexed items share with a sketch.
 func (x *Index) countHits(s *Sketch) {
+	x.counted, x.common = s, x.common[:0]
 	for _, row := range x.rows(x.titles, s.Bands) {
 		x.hits.add(*x.titleItems.at(row.row)-x.firstItem, false)
 	}
 	for _, row := range x.rows(x.bodies, s.QueryKeys) {
-		x.hits.add(x.postings.at(row.row).item-x.firstItem, true)
+		x.hits.add(*x.bodyItems.at(row.row)-x.firstItem, true)
 	}
 }
 
-// rows returns the rows that have one of the keys. Keys with more than MaxPostings rows are ignored.
-func (x *Index) rows(c *linearHash, keys []uint32) []hit {
+// rows returns the rows that have one of the keys. Keys with more than MaxPostings rows are ignored, and added to
+// common.
+func (x *Index) rows(c *rowIndex, keys []uint32) []hit {
 	c.find(&x.lookup, keys, x.settings.MaxPostings)
+	x.addCommon(keys)
 	return slices.DeleteFunc(x.lookup.hits, func(h hit) bool { return x.lookup.counts[h.key] > x.settings.MaxPostings })
+}
+
+// addCommon adds the keys of the last lookup with more than MaxPostings rows to common.
+func (x *Index) addCommon(keys []uint32) {
+	for i, n := range x.lookup.counts {
+		if n > x.settings.MaxPostings {
+			x.common = append(x.common, keys[i])
+		}
+	}
 }
 
 // clashes reports whether the numbers in a title differ from those of i's original. It prevents chains of
@@ -189,14 +229,15 @@ func (x *Index) add(m Signature, match Match, sameBody bool) {
 		e.grams, e.stripped = uint8(min(s.Grams, 255)), s.Stripped
 		if e.titleIndexed = s.Grams > 0 && !x.hasIndexedTitle(title, match); e.titleIndexed {
 			keys[keyTitle] = exactKey(keyTitle, hash(title))
-			x.titles.add(x.dropCommonKeys(x.titles, s.Bands))
+			x.titles.add(x.dropCommonKeys(x.titles, s, s.Bands))
 			x.titleItems.push(x.firstItem + x.items.len)
 			x.words.add(title, 1)
 		}
 		if e.bodyIndexed = s.Shingles > 0 && !sameBody; e.bodyIndexed {
-			x.bodies.add(x.dropCommonKeys(x.bodies, s.IndexKeys))
-			e.posting = x.firstPosting + x.postings.len
-			x.postings.push(posting{s.Body, x.firstItem + x.items.len})
+			x.bodies.add(x.dropCommonKeys(x.bodies, s, s.IndexKeys))
+			e.body = x.firstBody + x.storedBodies.len
+			x.storedBodies.push(s.Body, &x.spill)
+			x.bodyItems.push(x.firstItem + x.items.len)
 		}
 	}
 	x.countDuplicate(match.DuplicateOf, 1)
@@ -211,12 +252,17 @@ func (x *Index) hasIndexedTitle(title string, match Match) bool {
 	return ok && match.DuplicateOf != "" && x.fresh(i)
 }
 
-// dropCommonKeys returns the keys, with 0 in place of keys that have more than MaxPostings rows.
-func (x *Index) dropCommonKeys(c *linearHash, keys []uint32) []uint32 {
-	c.find(&x.lookup, keys, x.settings.MaxPostings)
+// dropCommonKeys returns keys of a sketch, with 0 in place of keys that have more than MaxPostings rows. All keys under
+// which an item is indexed are among those by which its candidates were looked up, if they were.
+func (x *Index) dropCommonKeys(c *rowIndex, s *Sketch, keys []uint32) []uint32 {
+	if x.counted != s {
+		x.common = x.common[:0]
+		c.find(&x.lookup, keys, x.settings.MaxPostings)
+		x.addCommon(keys)
+	}
 	keys = slices.Clone(keys)
-	for i := range keys {
-		if x.lookup.counts[i] > x.settings.MaxPostings {
+	for i, key := range keys {
+		if slices.Contains(x.common, key) {
 			keys[i] = 0
 		}
 	}

@@ -129,8 +129,8 @@ func TestIndex_EvictsByAgeAndCount(t *testing.T) {
 		m := signature(&s, fmt.Sprint(i), fmt.Sprint(i%7), fmt.Sprintf("Title %d of %d things", i, i*i), news(uint64(i%5000)))
 		m.Seen = noon.Add(time.Duration(i) * time.Second / 4)
 		x.Place(m)
-		if x.Len() > 3000 || x.titleItems.len > 3000 || x.postings.len > 3000 || x.titles.size() > 3000*16 || len(x.texts) > 5 {
-			t.Fatalf("after %d items: %d are stored, %d titles, %d bodies, %d buffers", i+1, x.Len(), x.titleItems.len, x.postings.len, len(x.texts))
+		if x.Len() > 3000 || x.titleItems.len > 3000 || x.storedBodies.len > 3000 || x.titles.len() > 3000 || len(x.texts) > 5 {
+			t.Fatalf("after %d items: %d are stored, %d titles, %d bodies, %d buffers", i+1, x.Len(), x.titleItems.len, x.storedBodies.len, len(x.texts))
 		}
 	}
 	late := signature(&s, "late", "b", oil, "")
@@ -138,8 +138,8 @@ func TestIndex_EvictsByAgeAndCount(t *testing.T) {
 	if x.Place(late); x.Len() != 1 {
 		t.Errorf("hours later %d items are stored, want the new one", x.Len())
 	}
-	if x.titleItems.len != 1 || x.postings.len != 0 || x.titles.size() != 16 || x.bodies.size() != 0 {
-		t.Errorf("hours later %d titles and %d bodies are stored, want one title", x.titleItems.len, x.postings.len)
+	if x.titleItems.len != 1 || x.storedBodies.len != 0 || x.titles.len() != 1 || x.bodies.len() != 0 {
+		t.Errorf("hours later %d titles and %d bodies are stored, want one title", x.titleItems.len, x.storedBodies.len)
 	}
 }
 
@@ -158,8 +158,8 @@ func TestIndex_EqualItemsAreIndexedOnce(t *testing.T) {
 			t.Fatalf("item %d: got %+v, want a duplicate of the first", i, got)
 		}
 	}
-	if x.titleItems.len != 1 || x.postings.len != 1 {
-		t.Errorf("%d titles and %d bodies are indexed, want one of each", x.titleItems.len, x.postings.len)
+	if x.titleItems.len != 1 || x.storedBodies.len != 1 {
+		t.Errorf("%d titles and %d bodies are indexed, want one of each", x.titleItems.len, x.storedBodies.len)
 	}
 }
 
@@ -222,8 +222,8 @@ func TestIndex_RestoreIndexesEqualItemsOnce(t *testing.T) {
 		}
 		restored.Restore(m, x.Place(m))
 	}
-	if restored.titleItems.len != x.titleItems.len || restored.postings.len != x.postings.len {
-		t.Errorf("%d titles and %d bodies are indexed, want %d and %d as before", restored.titleItems.len, restored.postings.len, x.titleItems.len, x.postings.len)
+	if restored.titleItems.len != x.titleItems.len || restored.storedBodies.len != x.storedBodies.len {
+		t.Errorf("%d titles and %d bodies are indexed, want %d and %d as before", restored.titleItems.len, restored.storedBodies.len, x.titleItems.len, x.storedBodies.len)
 	}
 }
 

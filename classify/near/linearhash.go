@@ -82,6 +82,9 @@ type lookup struct {
 	counts []int // hits of each key
 	at     []uint32
 	newer  []uint32
+
+	buckets [][]uint32 // of the keys, in a frozen table
+	touched uint32     // a sink that keeps the compiler from removing reads
 }
 
 type hit struct{ key, row uint32 } // key is an index into the keys

@@ -180,7 +180,7 @@ func TestOverrides_RepeatedEditsUseBoundedMemory(t *testing.T) {
 			t.Fatalf("join: changed %v, want 7", got)
 		}
 	}
-	if n := len(x.texts[0]); n > 1<<14 {
+	if n := len(x.texts[0].bytes); n > 1<<14 {
 		t.Errorf("the words of 50 items take %d bytes", n)
 	}
 	for i := range 50 {

@@ -10,27 +10,23 @@ type window struct {
 	settings     Settings
 	newest       time.Time
 	items        ring[entry] // oldest first
-	texts        [][]byte    // text buffers, one for each block of items
-	keys         *linearHash // hashes of ID, address, text and title of each item
-	titles       *linearHash // bands of the indexed titles
+	texts        []textBlock // strings, one block for each block of items
+	spill        spill       // of older texts and bodies
+	keys         *rowIndex   // hashes of ID, address, text and title of each item
+	titles       *rowIndex   // bands of the indexed titles
 	titleItems   ring[uint32]
-	words        wordCounts  // of the indexed titles
-	bodies       *linearHash // shingles of the indexed bodies
-	postings     ring[posting]
+	words        wordCounts // of the indexed titles
+	bodies       *rowIndex  // shingles of the indexed bodies
+	bodyItems    ring[uint32]
+	storedBodies bodyBlocks     // the indexed bodies
 	firstItem    uint32         // number of the oldest item
-	firstPosting uint32         // number of the oldest posting
+	firstBody    uint32         // number of the oldest indexed body
 	duplicates   map[uint64]int // by hash of an original's ID, which may be evicted: number of its stored duplicates
 }
 
 // newWindow returns an empty window.
 func newWindow(s Settings) window {
-	return window{settings: s, keys: newLinearHash(keyKinds), titles: newLinearHash(s.Bands), words: newWordCounts(), bodies: newLinearHash(2 * indexHashes), duplicates: make(map[uint64]int)}
-}
-
-// A posting is an indexed body.
-type posting struct {
-	Body
-	item uint32 // the item's number
+	return window{settings: s, keys: newRowIndex(keyKinds), titles: newRowIndex(s.Bands), words: newWordCounts(), bodies: newRowIndex(2 * indexHashes), duplicates: make(map[uint64]int)}
 }
 
 // Len returns the number of stored items.
@@ -40,21 +36,45 @@ func (w *window) Len() int { return int(w.items.len) }
 func (w *window) write(e *entry, id, of, why, title string) {
 	if number := w.firstItem + w.items.len; number%perBlock == 0 || len(w.texts) == 0 {
 		if n := len(w.texts); n > 0 {
-			w.texts[n-1] = slices.Clone(w.texts[n-1]) // trim spare capacity
+			w.texts[n-1].bytes = slices.Clone(w.texts[n-1].bytes) // trim spare capacity
 		}
-		w.texts = append(w.texts, nil)
+		w.texts = append(w.texts, textBlock{})
+		if n := len(w.texts) - 1 - residentBlocks; n >= 0 && w.texts[n].file == nil {
+			if w.texts[n].place = w.spill.write(w.texts[n].bytes); w.texts[n].file != nil {
+				w.texts[n].bytes = nil
+			}
+		}
 	}
 	e.write(w.buffer(w.items.len), id, of, why, title)
 }
 
 // textAt returns n bytes of the strings of item i from an offset on.
 func (w *window) textAt(i uint32, from int, n uint8) string {
-	at := int(w.items.at(i).at) + from
-	return string((*w.buffer(i))[at : at+int(n)])
+	if n == 0 {
+		return ""
+	}
+	at, block := int(w.items.at(i).at)+from, w.textBlock(i)
+	if block.file == nil {
+		return string(block.bytes[at : at+int(n)])
+	}
+	var buffer [255]byte
+	w.spill.read(block.place, at, buffer[:n])
+	return string(buffer[:n])
 }
 
-// buffer returns the text buffer that contains the strings of item i.
+// buffer returns the strings of the block of item i, to be changed. It reads them if they are in a file.
 func (w *window) buffer(i uint32) *[]byte {
+	block := w.textBlock(i)
+	if block.file != nil {
+		block.bytes = make([]byte, block.size)
+		w.spill.read(block.place, 0, block.bytes)
+		w.spill.evict(&block.place)
+	}
+	return &block.bytes
+}
+
+// textBlock returns the block that contains the strings of item i.
+func (w *window) textBlock(i uint32) *textBlock {
 	const blocks = (1 << 32) / perBlock
 	return &w.texts[((w.firstItem+i)/perBlock-w.firstItem/perBlock)%blocks]
 }
@@ -99,7 +119,7 @@ func (w *window) candidate(i uint32) candidate {
 		title: w.textAt(i, int(e.idLen)+int(e.ofLen)+int(e.whyLen), e.titleLen), grams: int(e.grams), stripped: e.stripped,
 	}
 	if e.bodyIndexed {
-		c.body = &w.postings.at(e.posting - w.firstPosting).Body
+		c.body = w.storedBodies.at(e.body-w.firstBody, &w.spill)
 	}
 	return c
 }
@@ -182,13 +202,15 @@ func (w *window) evictOldest() {
 	}
 	if e.bodyIndexed {
 		w.bodies.evictOldest()
-		w.postings.pop()
-		w.firstPosting++
+		w.bodyItems.pop()
+		w.storedBodies.pop(&w.spill)
+		w.firstBody++
 	}
 	w.keys.evictOldest()
 	w.items.pop()
 	if w.firstItem++; w.firstItem%perBlock == 0 {
-		w.texts[0] = nil
+		w.spill.evict(&w.texts[0].place)
+		w.texts[0] = textBlock{}
 		w.texts = w.texts[1:]
 	}
 }

@@ -3,7 +3,9 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -23,6 +25,9 @@ import (
 // Run places the items of each language for which this process is the active one in the mesh, and summarizes
 // stories, until ctx ends.
 func Run(ctx context.Context, env *work.Env) error {
+	if err := os.RemoveAll(windowFolder(env.Config.Data)); err != nil {
+		env.Log.Warn("files of the last process not removed", "err", err)
+	}
 	m := newMetrics(env.Metrics)
 	var group errgroup.Group
 	for _, partition := range subjects.Languages {
@@ -38,8 +43,8 @@ func Run(ctx context.Context, env *work.Env) error {
 	return group.Wait()
 }
 
-// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 540 bytes an item,
-// stories some 3 KB.
+// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 190 bytes an item and 200 bytes in
+// files, stories some 3 KB an event.
 const maxWindowItems = 1_000_000
 
 // Items of archives, which come with a new feed, form stories of their own time. Only the last ones of them are in
@@ -74,6 +79,9 @@ type clusterer struct {
 	archive    *story.Clusters       // of items that were older than the window when they were first seen
 	pending    storage.Rearrangement // changes to be written to the store
 	rearranged int                   // number of rearrangements written
+
+	stop     func() // ends run
+	spillErr string // the last reported error of writing the window's files
 }
 
 func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition string) *clusterer {
@@ -83,9 +91,11 @@ func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition s
 	weights, limits := story.Default(), story.DefaultLimits()
 	limits.Window, limits.Reach, limits.Items = window, window, maxWindowItems
 	ids := story.IDs{Event: storage.EventID, Story: storage.StoryID}
+	index := near.NewIndex(settings)
+	index.Spill(newWindowFile(windowFolder(env.Config.Data)))
 	return &clusterer{
 		partition: partition, window: window, store: env.Store, out: out, clock: env.Clock, metrics: m, log: env.Log,
-		settings: settings, weights: weights, limits: limits, near: near.NewIndex(settings),
+		settings: settings, weights: weights, limits: limits, near: index, stop: func() {},
 		stories: story.New(weights, limits, ids),
 		archive: story.New(weights, story.Limits{Events: maxArchiveEvents, Items: maxArchiveItems, Window: archiveWindow, Reach: window}, ids),
 	}
@@ -93,13 +103,29 @@ func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition s
 
 func (c *clusterer) run(ctx context.Context, m *mesh.Mesh) error {
 	defer c.metrics.clearWindow(c.partition)
+	defer c.near.Close()
 	if err := c.takeOver(ctx); err != nil {
 		return err
 	}
+	ctx, c.stop = context.WithCancel(ctx)
+	defer c.stop()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return mesh.Serve(ctx, m, subjects.ClusterQueue, c.partition, c, 1) })
 	group.Go(func() error { return work.RepeatEvery(ctx, tickEvery, c.tick) })
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return c.checkWindow()
+}
+
+// checkWindow returns an error if files of the window can't be read. The clusterer stops then, and the next one loads
+// the window from the store.
+func (c *clusterer) checkWindow() error {
+	if err := c.near.Err(); err != nil {
+		c.stop()
+		return fmt.Errorf("read the window's files: %w", err)
+	}
+	return nil
 }
 
 // Receive places a document's items, or applies a manual edit.
@@ -114,6 +140,9 @@ func (c *clusterer) Receive(ctx context.Context, task subjects.Cluster) error {
 	defer c.mu.Unlock()
 	for i := range task.Items {
 		c.place(&task.Items[i], found[i])
+	}
+	if err := c.checkWindow(); err != nil {
+		return mesh.RetryAfter(time.Second, err)
 	}
 	if err := c.rearrange(ctx); err != nil {
 		return err
@@ -190,8 +219,21 @@ func (c *clusterer) tick(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.metrics.setWindow(c.partition, c.near.Len(), c.stories)
+	c.reportSpill()
 	if err := c.rearrange(ctx); err != nil && ctx.Err() == nil {
 		c.log.Warn("story rearrangement failed", "language", c.partition, "err", err)
 	}
 	return nil
+}
+
+// reportSpill logs an error of writing the window's files once: the items stay in memory.
+func (c *clusterer) reportSpill() {
+	text := ""
+	if _, err := c.near.Spilled(); err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != c.spillErr {
+		c.log.Warn("older items stay in memory, because they can't be written to files", "language", c.partition, "err", text)
+	}
+	c.spillErr = text
 }
