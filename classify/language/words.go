@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxText  = 1 << 10 // bytes of a text that are read
+	maxText  = 512 // bytes of a text that are read
 	maxWords = 400
 )
 

@@ -25,8 +25,8 @@ type node struct {
 }
 
 const (
-	nodesPerBlock = 1 << 14
-	headsPerBlock = 1 << 14
+	nodesPerBlock = 1 << 11
+	headsPerBlock = 1 << 11
 	load          = 1    // nodes per head
 	longest       = 2000 // maximum nodes of a chain that are visited
 )

@@ -13,7 +13,7 @@ type File interface {
 }
 
 const (
-	residentBlocks = 16       // newest blocks that stay in memory: 16,384 items
+	residentBlocks = 16      // newest blocks that stay in memory: 16,384 items
 	fileBytes      = 4 << 20 // size from which on another file is used
 )
 

@@ -26,7 +26,7 @@ type window struct {
 
 // newWindow returns an empty window.
 func newWindow(s Settings) window {
-	return window{settings: s, keys: newRowIndex(keyKinds), titles: newRowIndex(s.Bands), words: newWordCounts(), bodies: newRowIndex(2 * indexHashes), duplicates: make(map[uint64]int)}
+	return window{settings: s, keys: newRowIndex(keyKinds), titles: newRowIndex(s.Bands), bodies: newRowIndex(2 * indexHashes), duplicates: make(map[uint64]int)}
 }
 
 // Len returns the number of stored items.

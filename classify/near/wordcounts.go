@@ -9,17 +9,18 @@ import (
 // wordCounts counts the indexed titles that contain a word: 512 KB. Words with equal hashes are counted together. A
 // count that reaches its maximum remains.
 type wordCounts struct {
-	counts []uint16
+	counts []uint16 // nil before the first title
 	titles int
 }
 
 // hashedWords is the number of counts, a power of two.
 const hashedWords = 1 << 18
 
-func newWordCounts() wordCounts { return wordCounts{counts: make([]uint16, hashedWords)} }
-
 // add adds change, 1 or -1, to the count of each distinct word of a folded title.
 func (c *wordCounts) add(title string, change int) {
+	if c.counts == nil {
+		c.counts = make([]uint16, hashedWords)
+	}
 	c.titles += change
 	var counted [maxMatrix]uint64
 	n := 0
@@ -44,7 +45,7 @@ words:
 
 // rare reports whether few of the titles contain a word.
 func (c *wordCounts) rare(word string) bool {
-	return int(c.counts[hash(word)%hashedWords]) <= max(2, c.titles/2000)
+	return c.counts == nil || int(c.counts[hash(word)%hashedWords]) <= max(2, c.titles/2000)
 }
 
 // otherInstance reports whether two folded titles follow one pattern with another subject: "weather of Brest today" and
