@@ -32,7 +32,8 @@ var templateFiles embed.FS
 var templates = parsed(templateFiles)
 
 // A templateSet has the templates by language and by the largest scope of the client: pages are made without the controls
-// that it can't use, by the function may. Each is made at its first use and cached.
+// that it can't use, by the function may. All are made at their first use and cached: parsed templates take megabytes, and
+// the page of a node in a mesh may never be opened.
 type templateSet map[templateKey]func() *template.Template
 
 type templateKey struct {
@@ -45,8 +46,27 @@ func (s templateSet) of(r *http.Request) *template.Template {
 	return s[templateKey{locale.From(r), access.From(r.Context()).Largest()}]()
 }
 
-// parsed returns the templates of folders named templates. It panics if one can't be parsed: they are embedded.
+// parsed returns the templates of folders named templates. Their use panics if one can't be parsed: they are embedded.
 func parsed(folders ...fs.FS) templateSet {
+	all := sync.OnceValue(func() *template.Template { return parseFolders(folders) })
+	set := templateSet{}
+	for _, language := range locale.Languages {
+		for _, largest := range append([]access.Scope{"", access.Metrics}, access.Scopes...) {
+			client := access.Client{Scopes: []access.Scope{largest}}
+			set[templateKey{language, largest}] = sync.OnceValue(func() *template.Template {
+				own := template.Must(all().Clone()).Funcs(language.Functions()).Funcs(template.FuncMap{
+					"may": client.May, "texts": func() string { return textsPath(language) },
+				})
+				language.Translate(own)
+				return own
+			})
+		}
+	}
+	return set
+}
+
+// parseFolders parses the templates of folders named templates.
+func parseFolders(folders []fs.FS) *template.Template {
 	all := template.New("").Funcs(locale.English.Functions()).Funcs(template.FuncMap{
 		"style": func() string { return sheet.Path }, "script": scriptPath, "texts": func() string { return "" },
 		"manifest": func() string { return offline.ManifestPath }, "touchIcon": func() string { return offline.TouchIcon },
@@ -56,20 +76,7 @@ func parsed(folders ...fs.FS) templateSet {
 	for _, folder := range folders {
 		template.Must(all.ParseFS(folder, "templates/*.html"))
 	}
-	set := templateSet{}
-	for _, language := range locale.Languages {
-		for _, largest := range append([]access.Scope{"", access.Metrics}, access.Scopes...) {
-			client := access.Client{Scopes: []access.Scope{largest}}
-			set[templateKey{language, largest}] = sync.OnceValue(func() *template.Template {
-				own := template.Must(all.Clone()).Funcs(language.Functions()).Funcs(template.FuncMap{
-					"may": client.May, "texts": func() string { return textsPath(language) },
-				})
-				language.Translate(own)
-				return own
-			})
-		}
-	}
-	return set
+	return all
 }
 
 // Paths of the pages of package front.
@@ -180,7 +187,7 @@ type Layout struct {
 }
 
 // NewLayout returns a layout with further templates, which may use those of the console: top and bottom, and outer-top
-// and outer-bottom for pages without menu and status. It panics if a template can't be parsed.
+// and outer-bottom for pages without menu and status. Its first page panics if a template can't be parsed.
 func NewLayout(s *service.Service, files ...fs.FS) *Layout {
 	set := templates
 	if len(files) > 0 {

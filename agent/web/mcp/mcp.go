@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,11 +52,12 @@ type server struct {
 // Handler returns the server, for [Path]. The caller authenticates requests, adds the client to their context, and rejects
 // those of other sites and of clients without the scope search.
 func Handler(s *service.Service) http.Handler {
-	servers := map[access.Scope]*sdk.Server{}
+	servers := map[access.Scope]func() *sdk.Server{}
 	for _, scope := range access.Scopes {
-		servers[scope] = newServer(s, scope)
+		// Made at the first request: the schemas of the tools take a megabyte.
+		servers[scope] = sync.OnceValue(func() *sdk.Server { return newServer(s, scope) })
 	}
-	of := func(r *http.Request) *sdk.Server { return servers[access.From(r.Context()).Largest()] }
+	of := func(r *http.Request) *sdk.Server { return servers[access.From(r.Context()).Largest()]() }
 	return sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true, Logger: s.Log,
 		// The caller checks the host of requests from this machine; those of a trusted proxy have another one.
