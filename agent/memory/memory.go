@@ -14,7 +14,7 @@ import (
 
 const (
 	// sampleInterval is the interval of measurements.
-	sampleInterval = 5 * time.Second
+	sampleInterval = 2 * time.Second
 
 	// defaultLimit is the minimum memory limit if the size of the machine's memory is not known.
 	defaultLimit = 1 << 30

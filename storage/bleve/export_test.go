@@ -66,3 +66,6 @@ func (x *Index) Verify() {
 
 // Upstream returns Bleve's index, for comparisons with Bleve's own searcher.
 func (x *Index) Upstream() upstream.Index { return x.bleve }
+
+// ReleasePages releases the pages of an index's files.
+func ReleasePages(ctx context.Context, x *Index) error { return x.releasePages(ctx) }

@@ -77,6 +77,7 @@ func Open(path string, log *slog.Logger) (*Index, error) {
 	opened.Store(inner, x)
 	x.tasks.Go(x.watchFiles)
 	x.tasks.Go(func() { x.reclaim.run(x) })
+	x.tasks.Go(x.keepReleasingPages)
 	x.tasks.Go(func() {
 		x.warm()
 		_ = x.removeOrphans(context.Background(), steps) // errors are retried at the next start
