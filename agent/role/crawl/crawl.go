@@ -75,7 +75,7 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 	report := &report{out: c.out, task: task.ID()}
 	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() error { return work.RepeatEvery(fetching, reportEvery, report.send) })
+	group.Go(func() error { return report.sendUntil(fetching) })
 	group.Go(func() error { return c.probe(inner, task) })
 	var hosts sync.WaitGroup
 	for host, targets := range byHost {

@@ -258,7 +258,7 @@ func TestCrawl_ReportsFastHostsEarly(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(reportEvery + time.Millisecond)
+		time.Sleep(firstReport + time.Millisecond)
 		first := worktest.Sent(t, out, subjects.ObserveQueue)
 		if len(first) != 1 || len(first[0].Observations) != 2 {
 			t.Errorf("got %+v after a second, want observations of two feeds", first)
@@ -270,6 +270,44 @@ func TestCrawl_ReportsFastHostsEarly(t *testing.T) {
 		}
 		if first[0].ID() == second[0].ID() {
 			t.Error("got equal IDs of both parts: the queue would drop the second")
+		}
+	})
+}
+
+// One message a second or less for hosts that answer one after the other, and none later than a quarter of the time.
+func TestCrawl_ReportsSlowHostsInFewMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
+		var urls []string
+		for i := range 20 {
+			url := fmt.Sprintf("http://host%d.example/", i)
+			urls = append(urls, url)
+			w.pages[url] = func(r fetch.Request) (fetch.Document, error) {
+				time.Sleep(time.Duration(i+1) * time.Second)
+				return unchanged(r)
+			}
+		}
+		c, out := crawlerOf(w, 30)
+		began, reported, messages := time.Now(), 0, 0
+		var crawl sync.WaitGroup
+		crawl.Go(func() {
+			if err := c.Receive(t.Context(), crawlOf(urls...)); err != nil {
+				t.Error(err)
+			}
+		})
+		for reported < len(urls) {
+			time.Sleep(50 * time.Millisecond)
+			for _, o := range worktest.Sent(t, out, subjects.ObserveQueue) {
+				reported, messages = reported+len(o.Observations), messages+1
+			}
+			elapsed := time.Since(began)
+			if answered := int((elapsed - elapsed/4 - 100*time.Millisecond) / time.Second); reported < min(answered, len(urls)) {
+				t.Fatalf("after %v: got %d observations, want %d", elapsed, reported, answered)
+			}
+		}
+		crawl.Wait()
+		if messages > 15 {
+			t.Errorf("got %d messages, want at most 15", messages)
 		}
 	})
 }

@@ -9,12 +9,17 @@ import (
 	"sync"
 	"time"
 
+	"feedmesh/agent/role/work"
 	"feedmesh/subjects"
 )
 
-// reportEvery is the interval at which a crawl task sends its buffered results: one message carries many, and
-// a host's next feed waits hardly longer for them.
-const reportEvery = 100 * time.Millisecond
+// A crawl task sends its buffered results at intervals, since one message carries many: first after firstReport, then
+// whenever a quarter more of the task's time has passed, at most lastReport. So a result waits at most a quarter of the
+// time that it took, and the few slow hosts of each task cause few messages.
+const (
+	firstReport = 100 * time.Millisecond
+	lastReport  = 2 * time.Second
+)
 
 // reportBytes bounds the buffered documents; a full buffer is sent immediately.
 const reportBytes = 1 << 20
@@ -29,6 +34,18 @@ type report struct {
 	observations []subjects.Observation
 	documents    []subjects.Message
 	size         int // of documents, in bytes
+}
+
+// sendUntil sends at intervals until ctx ends.
+func (r *report) sendUntil(ctx context.Context) error {
+	began := time.Now()
+	for wait := firstReport; work.Sleep(ctx, wait); wait = min(max(time.Since(began)/4, firstReport), lastReport) {
+		// A started call is completed even if ctx ends.
+		if err := r.send(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDocument buffers a document. It is sent before observations added after it.
