@@ -3,8 +3,9 @@ package near
 import "slices"
 
 // A rowIndex maps keys to rows with up to width keys each, of which the oldest is evicted first. The newest rows are in
-// a linear hash, which takes 12 bytes a key. Each frozenRows of them is converted to a table of 4 bytes a key that never
-// changes. A row is identified by the number of older rows.
+// a linear hash, which takes 12 bytes a key. Each frozenRows of them are converted to a table of 4 bytes a key that never
+// changes; tables of equal size are merged, up to maxFrozen rows, since each costs a look-up. A row is identified by the
+// number of older rows.
 type rowIndex struct {
 	width   uint32
 	frozen  []frozenTable // oldest first
@@ -12,11 +13,14 @@ type rowIndex struct {
 	live    *linearHash
 }
 
-// frozenRows is the number of rows in a table: a row and the lower half of a key fit into an entry.
-const frozenRows = 1 << 16
+const (
+	frozenRows = 1 << 14
+	maxFrozen  = 1 << 16 // a row and the lower half of a key fit into an entry
+)
 
-// A frozenTable contains the keys of frozenRows rows.
+// A frozenTable contains the keys of rows.
 type frozenTable struct {
+	rows    uint32
 	ends    []uint32 // by the upper half of a key: end of its entries
 	entries []uint32 // row and lower half of the key, 16 bits each; oldest first for each upper half
 }
@@ -45,9 +49,11 @@ func (x *rowIndex) each(key uint32, yield func(row uint32) bool) {
 
 // eachFrozen calls yield with the rows in tables that have a key, newest first, until it returns false.
 func (x *rowIndex) eachFrozen(key uint32, yield func(row uint32) bool) {
+	first := x.frozenSize() + x.evicted
 	for i := len(x.frozen) - 1; i >= 0; i-- {
+		first -= x.frozen[i].rows
 		for _, e := range slices.Backward(x.frozen[i].bucket(key)) {
-			row := uint32(i)*frozenRows + e>>16
+			row := first + e>>16
 			if row < x.evicted {
 				return
 			}
@@ -79,8 +85,10 @@ func (x *rowIndex) find(s *lookup, keys []uint32, limit int) {
 	for i := range s.hits {
 		s.hits[i].row += base
 	}
+	first := base + x.evicted
 	for i := len(x.frozen) - 1; i >= 0; i-- {
-		x.frozen[i].find(s, keys, limit, uint32(i)*frozenRows, x.evicted)
+		first -= x.frozen[i].rows
+		x.frozen[i].find(s, keys, limit, first, x.evicted)
 	}
 }
 
@@ -116,7 +124,13 @@ func (t *frozenTable) find(s *lookup, keys []uint32, limit int, first, evicted u
 }
 
 // frozenSize returns the number of rows in tables that are not evicted.
-func (x *rowIndex) frozenSize() uint32 { return uint32(len(x.frozen))*frozenRows - x.evicted }
+func (x *rowIndex) frozenSize() uint32 {
+	rows := uint32(0)
+	for _, t := range x.frozen {
+		rows += t.rows
+	}
+	return rows - x.evicted
+}
 
 // add adds a row with at most width keys. A key of 0 is ignored.
 func (x *rowIndex) add(keys []uint32) {
@@ -125,6 +139,25 @@ func (x *rowIndex) add(keys []uint32) {
 		x.frozen = append(x.frozen, x.live.freeze())
 		x.live = newLinearHash(int(x.width))
 	}
+	for n := len(x.frozen); n >= 2 && x.frozen[n-1].rows == x.frozen[n-2].rows && x.frozen[n-1].rows < maxFrozen; n-- {
+		x.frozen[n-2] = x.frozen[n-2].merge(x.frozen[n-1])
+		x.frozen = slices.Delete(x.frozen, n-1, n)
+	}
+}
+
+// merge returns the rows of a table, then those of the next one. O(entries).
+func (t frozenTable) merge(next frozenTable) frozenTable {
+	both := frozenTable{rows: t.rows + next.rows, ends: make([]uint32, len(t.ends)), entries: make([]uint32, 0, len(t.entries)+len(next.entries))}
+	from, nextFrom := uint32(0), uint32(0)
+	for i := range t.ends {
+		both.entries = append(both.entries, t.entries[from:t.ends[i]]...)
+		for _, e := range next.entries[nextFrom:next.ends[i]] {
+			both.entries = append(both.entries, e+t.rows<<16)
+		}
+		from, nextFrom = t.ends[i], next.ends[i]
+		both.ends[i] = uint32(len(both.entries))
+	}
+	return both
 }
 
 // evictOldest removes the oldest row.
@@ -133,7 +166,7 @@ func (x *rowIndex) evictOldest() {
 		x.live.evictOldest()
 		return
 	}
-	if x.evicted++; x.evicted == frozenRows {
+	if x.evicted++; x.evicted == x.frozen[0].rows {
 		x.frozen[0] = frozenTable{}
 		x.frozen, x.evicted = x.frozen[1:], 0
 	}
@@ -141,7 +174,7 @@ func (x *rowIndex) evictOldest() {
 
 // freeze returns the rows of the hash, which are at most frozenRows, as a table. O(keys).
 func (c *linearHash) freeze() frozenTable {
-	t := frozenTable{ends: make([]uint32, 1<<16)}
+	t := frozenTable{rows: c.size() / c.width, ends: make([]uint32, 1<<16)}
 	keys := uint32(0)
 	for at := c.first; at != c.next; at++ {
 		if key := c.node(at).key; key != 0 {

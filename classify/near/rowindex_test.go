@@ -14,7 +14,7 @@ func TestRowIndex_FindsTheRowsOfAMap(t *testing.T) {
 	rows := map[uint32][]uint32{} // numbers of the rows by key, oldest first
 	first, next := uint32(0), uint32(0)
 	const distinct = 30_000
-	for range 3*frozenRows - 1 {
+	for range 3*maxFrozen - 1 {
 		keys := []uint32{uint32(mix(uint64(random.IntN(distinct)))) | 1, 0}
 		if random.IntN(2) == 0 {
 			keys[1] = uint32(mix(uint64(random.IntN(distinct)))) | 1
@@ -26,7 +26,7 @@ func TestRowIndex_FindsTheRowsOfAMap(t *testing.T) {
 			}
 		}
 		next++
-		if next > frozenRows/2 && random.IntN(2) == 0 {
+		if next > maxFrozen/2 && random.IntN(2) == 0 {
 			x.evictOldest()
 			first++
 		}
@@ -60,7 +60,7 @@ func TestRowIndex_FindsTheRowsOfAMap(t *testing.T) {
 func TestRowIndex_FindStopsAtLimit(t *testing.T) {
 	t.Parallel()
 	x := newRowIndex(1)
-	for range frozenRows + 5 {
+	for range maxFrozen + 5 {
 		x.add([]uint32{7})
 	}
 	var s lookup
