@@ -14,7 +14,7 @@ const (
 
 	// DefaultCacheBytes is sufficient for at least 11,000 feeds and hosts: those of 50,000 feeds that publish
 	// within an hour or two.
-	DefaultCacheBytes = 32 << 20
+	DefaultCacheBytes = 21 << 20
 )
 
 // A HistoryCache stores sketches of the last items of feeds and hosts, to detect templates and floods. It is
