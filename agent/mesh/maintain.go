@@ -19,12 +19,12 @@ const (
 func (m *Mesh) MaintainStreams(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() {
-		for sleep(ctx, replicaInterval) {
+		for sleep(ctx, UntilTick(replicaInterval)) {
 			m.redeclare(ctx)
 		}
 	})
 	group.Go(func() {
-		for sleep(ctx, purgeInterval) {
+		for sleep(ctx, UntilTick(purgeInterval)) {
 			m.purgeAcknowledged(ctx)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,7 +14,33 @@ import (
 )
 
 // queues are the queues of the mesh.
-type queues struct{ *client }
+type queues struct {
+	*client
+	recent *recentDepths
+}
+
+// depthAge is the age up to which [queues.RecentDepths] returns a result again.
+const depthAge = time.Second
+
+// recentDepths is the last result of [queues.RecentDepths].
+type recentDepths struct {
+	mu     sync.Mutex // held during a request
+	at     time.Time
+	depths []subjects.Depth
+	err    error
+}
+
+// RecentDepths is [queues.Depths] of a moment within the last second: work at the same tick shares the requests.
+func (q queues) RecentDepths(ctx context.Context) ([]subjects.Depth, error) {
+	r := q.recent
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at.IsZero() || time.Since(r.at) > depthAge {
+		r.depths, r.err = q.Depths(context.WithoutCancel(ctx)) // the requests have timeouts
+		r.at = time.Now()
+	}
+	return slices.Clone(r.depths), r.err
+}
 
 // Depths returns the backlog of each queue, in the order in which items pass them, followed by the
 // quarantine.
@@ -47,15 +74,20 @@ func (q queues) Depths(ctx context.Context) ([]subjects.Depth, error) {
 // removals of the last seconds, while its consumers keep the acknowledgements: such tasks would never be
 // delivered and would fill the queue.
 func (q queues) purgeAcknowledged(ctx context.Context) {
-	for _, name := range subjects.QueueNames {
-		stream, err := q.js.Stream(ctx, name)
-		if err != nil {
-			continue // the queue's workers report it
-		}
-		state := stream.CachedInfo().State
-		if state.Msgs == 0 {
+	depths, err := q.RecentDepths(ctx)
+	if err != nil {
+		return // the queues' workers report it
+	}
+	for _, d := range depths {
+		if d.Tasks == 0 || d.Queue == subjects.QuarantineStream {
 			continue
 		}
+		name := d.Queue
+		stream, err := q.js.Stream(ctx, name)
+		if err != nil {
+			continue
+		}
+		state := stream.CachedInfo().State
 		for consumer := range stream.ListConsumers(ctx).Info() {
 			if state.FirstSeq > consumer.AckFloor.Stream {
 				continue

@@ -170,7 +170,7 @@ func (n *node) openMesh(ctx context.Context) error {
 func (n *node) join(ctx context.Context, conn *nats.Conn) (err error) {
 	n.closeLater(closer(func() error { conn.Close(); return nil }))
 	n.env.Mesh, err = mesh.Join(ctx, mesh.Options{
-		Agent: n.self.ID, Conn: conn, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
+		Agent: n.self.ID, Conn: conn, Alone: n.server != nil && n.config.Servers.Listen == "", Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
 		Unavailable: func(err error) bool {
 			return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrDamaged)
 		},
