@@ -20,17 +20,18 @@ const (
 	leaseDeadline = 4 * time.Second         // timeout of renewals, after which a holder steps down
 	maxHang       = 45 * time.Second        // timeout of Alive: a holder that stops calling it loses its lease
 
-	// aloneInterval is the interval of renewals without a new report if this process is alone: no standby observes them, only the check
-	// of progress in this process, within 20 seconds.
-	aloneInterval = 9 * time.Second
+	// The same for a process that is alone: no standby observes its renewals, only its own check of progress, within 20 seconds. A new
+	// report is published at the next tick.
+	aloneTick     = 2 * time.Second
+	aloneInterval = 10 * time.Second
 )
 
-// slack is the time by which leases may be renewed later than those that standbys observe.
-func (c *client) slack() time.Duration {
+// leaseTimes returns the interval of ticks of a holder, and the time by which its renewals may be later than those that standbys observe.
+func (c *client) leaseTimes() (tick, slack time.Duration) {
 	if c.alone {
-		return aloneInterval
+		return aloneTick, aloneInterval
 	}
-	return 0
+	return leaseInterval, 0
 }
 
 // A holding is the state of a lease in the process that holds it. The context of run contains it.
@@ -198,7 +199,7 @@ func (l *lease) encode() []byte {
 
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
-	slack := l.leases.slack()
+	tick, slack := l.leases.leaseTimes()
 	h, acquired := &holding{expiry: leaseExpiry + slack}, time.Now()
 	h.renewed.Store(&acquired)
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))
@@ -219,7 +220,7 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 		case err := <-done:
 			l.release()
 			return err
-		case <-time.After(UntilTick(leaseInterval)):
+		case <-time.After(UntilTick(tick)):
 		}
 		if at := h.alive.Load(); at != nil && time.Since(*at) > maxHang {
 			lose(errHung)
@@ -227,7 +228,7 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 			l.release()
 			return errors.Join(errHung, <-done)
 		}
-		if time.Since(renewed) < slack-leaseInterval && !l.hasNewReport() {
+		if time.Since(renewed) < slack-tick && !l.hasNewReport() {
 			continue
 		}
 		started := time.Now()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/subjects"
 )
@@ -46,28 +47,40 @@ func (q queues) RecentDepths(ctx context.Context) ([]subjects.Depth, error) {
 // quarantine.
 func (q queues) Depths(ctx context.Context) ([]subjects.Depth, error) {
 	ctx = perRequestTimeout(ctx)
-	var depths []subjects.Depth
-	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
-		stream, err := q.js.Stream(ctx, name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			depths = append(depths, subjects.Depth{Queue: name})
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the backlog of queue %s: %w", name, err)
-		}
-		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
-		d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created, Done: state.LastSeq - state.Msgs, Timeout: subjects.TimeoutOf(name)}
-		if state.Msgs > 0 {
-			d.Oldest = time.Since(state.FirstTime).Seconds()
-		}
-		d.Fill = float64(state.Bytes) / float64(cfg.MaxBytes)
-		if cfg.MaxMsgs > 0 {
-			d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
-		}
-		depths = append(depths, d)
+	names := append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream)
+	depths := make([]subjects.Depth, len(names))
+	var group errgroup.Group // together: an idle process is woken once
+	for i, name := range names {
+		group.Go(func() (err error) {
+			depths[i], err = q.depth(ctx, name)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return depths, nil
+}
+
+// depth returns the backlog of a queue.
+func (q queues) depth(ctx context.Context, name string) (subjects.Depth, error) {
+	stream, err := q.js.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return subjects.Depth{Queue: name}, nil
+	}
+	if err != nil {
+		return subjects.Depth{}, fmt.Errorf("read the backlog of queue %s: %w", name, err)
+	}
+	state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
+	d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created, Done: state.LastSeq - state.Msgs, Timeout: subjects.TimeoutOf(name)}
+	if state.Msgs > 0 {
+		d.Oldest = time.Since(state.FirstTime).Seconds()
+	}
+	d.Fill = float64(state.Bytes) / float64(cfg.MaxBytes)
+	if cfg.MaxMsgs > 0 {
+		d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
+	}
+	return d, nil
 }
 
 // purgeAcknowledged removes acknowledged tasks from their queues. A server that is killed may lose the

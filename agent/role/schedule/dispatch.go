@@ -18,11 +18,15 @@ import (
 
 // dispatchAll dispatches feeds as they become due, until ctx ends or a write fails.
 func (s *scheduler) dispatchAll(ctx context.Context) error {
-	for work.Sleep(ctx, dispatchEvery) {
+	for ctx.Err() == nil {
+		began := time.Now()
 		if err := s.dispatch(context.WithoutCancel(ctx)); err != nil { // a started round is completed
 			return err
 		}
 		work.Rest(ctx, nil, s.untilDue(), 0, s.wake)
+		if early := dispatchEvery - time.Since(began); early > 0 { // woken
+			work.Sleep(ctx, early)
+		}
 	}
 	return nil
 }
@@ -35,11 +39,11 @@ func (s *scheduler) untilDue() time.Duration {
 	next := s.plan.NextDue()
 	switch {
 	case s.uptime == nil:
-		return 0 // a clock of tests or simulations, which does not run like the system clock
+		return dispatchEvery // a clock of tests or simulations, which does not run like the system clock
 	case next.IsZero():
-		return maxDispatchRest
+		return mesh.UntilTick(maxDispatchRest)
 	}
-	return max(0, min(next.Sub(now), maxDispatchRest)-dispatchEvery)
+	return max(dispatchEvery, min(next.Sub(now), mesh.UntilTick(maxDispatchRest)))
 }
 
 // dispatch publishes due feeds as crawl tasks while the queues have capacity: as they fill, cold feeds are

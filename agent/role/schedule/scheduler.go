@@ -23,7 +23,7 @@ const (
 	recalibrateEvery = 5 * time.Minute
 	recordPollsEvery = time.Minute
 	checkGrowthEvery = time.Second
-	reportEvery      = 500 * time.Millisecond
+	reportEvery      = time.Second
 	measureEvery     = 5 * time.Second
 	checkStoreEvery  = 10 * time.Second
 	maxStored        = 100 // feeds that a check of the store reads
