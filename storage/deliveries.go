@@ -103,6 +103,10 @@ type Deliveries interface {
 	// or else the others.
 	ClaimSubscriptions(ctx context.Context, claim Claim, failing bool, limit int) ([]ClaimedSubscription, error)
 
+	// NextDelivery returns a time after now at which ClaimSubscriptions by the claimant may return subscriptions although nothing was
+	// stored since, or the zero time: the first due time of a subscription or a retry, or end of a claim of another process.
+	NextDelivery(ctx context.Context, claimant string, now time.Time, failing bool) (time.Time, error)
+
 	// ExtendClaims extends all claims of a claimant to a time.
 	ExtendClaims(ctx context.Context, claimant string, until time.Time) error
 

@@ -28,5 +28,9 @@ type Store interface {
 	// all processes that share the store.
 	ID(ctx context.Context) (string, error)
 
+	// Changed returns a channel that is closed after the next commit of this process that changes something, so that work need not be
+	// polled for. Changes by other processes may be missing. It returns nil if other processes usually write to the store.
+	Changed() <-chan struct{}
+
 	io.Closer
 }

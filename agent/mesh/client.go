@@ -19,6 +19,7 @@ import (
 // client is the connection that the parts of the mesh share. Its methods may be called concurrently.
 type client struct {
 	agent     string // ID of this process
+	alone     bool   // no other process uses the server
 	conn      *nats.Conn
 	js        jetstream.JetStream
 	declaring jetstream.JetStream // with a longer timeout, for streams
@@ -92,6 +93,15 @@ func isStale(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyExists) ||
 		errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// started is the time from which ticks are counted.
+var started = time.Now()
+
+// UntilTick returns the time until the next tick of an interval, a multiple of it since the start of the process. Work of many
+// kinds that runs at ticks wakes an idle process once for all.
+func UntilTick(interval time.Duration) time.Duration {
+	return min(interval, interval-time.Since(started)%interval) // a clock of tests may be before the start
 }
 
 // sleep waits for d and reports false if ctx ended before.

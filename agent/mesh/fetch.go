@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -14,16 +15,21 @@ import (
 // a task sent to a consumer that has left counts as a delivery and waits for the queue's AckWait.
 const fetchWait = 2 * time.Second
 
+// Timeout and heartbeat of a worker's fetch if this process is alone. It is long, so that an idle queue costs nothing.
+const (
+	aloneFetchWait = time.Minute
+	aloneHeartbeat = 29 * time.Second // the client requires one, and that it is shorter than half of the timeout
+)
+
 // fetchBatch returns a batch of up to limit messages. If some are available, it fetches them without waiting;
-// otherwise it waits for the first and fetches those that arrived with it. It returns nil if none arrived within
-// fetchWait.
-func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
+// otherwise it waits for the first and fetches those that arrived with it. It returns nil if none arrived in time.
+func (c *client) fetchBatch(ctx context.Context, consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
 	if available > 0 {
 		if msgs, err = collect(consumer.FetchNoWait(available)); err != nil || len(msgs) > 0 {
 			return msgs, err
 		}
 	}
-	msgs, err = collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
+	msgs, err = c.awaitMessage(ctx, consumer)
 	n := batchLimit(msgs, limit) - 1
 	if len(msgs) == 0 || !redelivered(msgs[0]) { // messages to be redelivered do not count as pending
 		n = min(n, pendingCount(msgs))
@@ -36,6 +42,35 @@ func fetchBatch(consumer jetstream.Consumer, limit, available int) (msgs []jetst
 		return msgs, nil // the first is fetched; the error will recur
 	}
 	return append(msgs, more...), nil
+}
+
+// awaitMessage waits for a message, and returns none after a timeout.
+func (c *client) awaitMessage(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
+	if !c.alone {
+		return collect(consumer.Fetch(1, jetstream.FetchMaxWait(fetchWait+rand.N(fetchWait/2))))
+	}
+	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(aloneFetchWait), jetstream.FetchHeartbeat(aloneHeartbeat))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case msg, received := <-batch.Messages():
+		if received {
+			return []jetstream.Msg{msg}, nil
+		}
+		return nil, fetchError(batch)
+	case <-ctx.Done():
+		go giveBack(batch)
+		return nil, nil
+	}
+}
+
+// giveBack returns what a fetch that was left still gets to the queue, until the timeout of the fetch or the end of the
+// process. The roles stop before the connection is closed, so no task is published in between.
+func giveBack(batch jetstream.MessageBatch) {
+	for msg := range batch.Messages() {
+		_ = msg.Nak() // otherwise it waits for the queue's AckWait
+	}
 }
 
 // maxBatchBytes bounds the memory of one batch. Messages may be bundles of 512 KiB, and decoding takes
@@ -75,8 +110,16 @@ func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 	for msg := range batch.Messages() {
 		msgs = append(msgs, msg)
 	}
-	if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) && len(msgs) == 0 {
-		return nil, err
+	if len(msgs) == 0 {
+		return nil, fetchError(batch)
 	}
 	return msgs, nil
+}
+
+// fetchError returns the error of a fetch that has ended, nil after its timeout.
+func fetchError(batch jetstream.MessageBatch) error {
+	if err := batch.Error(); !errors.Is(err, nats.ErrTimeout) {
+		return err
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -14,14 +15,28 @@ import (
 )
 
 const (
-	leaseInterval = 1500 * time.Millisecond // interval of renewals, of their retries, and of checks by standbys
+	leaseInterval = 1500 * time.Millisecond // interval of renewals, of their retries, and of checks by standbys, all at ticks
 	leaseExpiry   = 6 * time.Second         // timeout of a lease: without an observed renewal for so long it is free
 	leaseDeadline = 4 * time.Second         // timeout of renewals, after which a holder steps down
 	maxHang       = 45 * time.Second        // timeout of Alive: a holder that stops calling it loses its lease
+
+	// The same for a process that is alone: no standby observes its renewals, only its own check of progress, within 20 seconds. A new
+	// report is published at the next tick.
+	aloneTick     = 2 * time.Second
+	aloneInterval = 10 * time.Second
 )
+
+// leaseTimes returns the interval of ticks of a holder, and the time by which its renewals may be later than those that standbys observe.
+func (c *client) leaseTimes() (tick, slack time.Duration) {
+	if c.alone {
+		return aloneTick, aloneInterval
+	}
+	return leaseInterval, 0
+}
 
 // A holding is the state of a lease in the process that holds it. The context of run contains it.
 type holding struct {
+	expiry  time.Duration             // from the start of the last successful renewal
 	alive   atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
 	renewed atomic.Pointer[time.Time] // start of the last successful renewal
 	lost    atomic.Bool
@@ -44,7 +59,7 @@ func Alive(ctx context.Context) {
 // leaseExpiry of the start of a successful renewal. The monotonic clock does not advance while the machine is
 // suspended; the next renewal, which fails, detects that.
 func checkLease(ctx context.Context) error {
-	if h, ok := ctx.Value(holdingKey{}).(*holding); ok && (h.lost.Load() || time.Since(*h.renewed.Load()) >= leaseExpiry) {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok && (h.lost.Load() || time.Since(*h.renewed.Load()) >= h.expiry) {
 		return errLost
 	}
 	return nil
@@ -128,7 +143,7 @@ func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
 		if !errors.Is(err, errHeld) && !errors.Is(err, jetstream.ErrKeyExists) {
 			return nil, err
 		}
-		if !sleep(ctx, leaseInterval) {
+		if !sleep(ctx, UntilTick(leaseInterval)) {
 			return nil, ctx.Err()
 		}
 	}
@@ -161,20 +176,31 @@ type ScheduleReport struct {
 // ReportSchedule sets what the schedule's lease publishes from its next renewal on; nil removes it.
 func (a *leases) ReportSchedule(r *ScheduleReport) { a.schedule.Store(r) }
 
+// report returns what the lease publishes of its holder, or nil.
+func (l *lease) report() (*subjects.ScheduleCounts, *subjects.ScheduleProgress) {
+	if r := l.leases.schedule.Load(); l.name == subjects.ScheduleLease && r != nil {
+		return &r.Feeds, &r.Progress
+	}
+	return nil, nil
+}
+
+// hasNewReport reports whether the holder has reported something else since the last renewal.
+func (l *lease) hasNewReport() bool {
+	feeds, progress := l.report()
+	return !reflect.DeepEqual(feeds, l.value.Feeds) || !reflect.DeepEqual(progress, l.value.Schedule)
+}
+
 func (l *lease) encode() []byte {
 	l.value.Renewals++
-	if r := l.leases.schedule.Load(); l.name == subjects.ScheduleLease && r != nil {
-		l.value.Feeds, l.value.Schedule = &r.Feeds, &r.Progress
-	} else {
-		l.value.Feeds, l.value.Schedule = nil, nil
-	}
+	l.value.Feeds, l.value.Schedule = l.report()
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
 }
 
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
-	h, acquired := new(holding), time.Now()
+	tick, slack := l.leases.leaseTimes()
+	h, acquired := &holding{expiry: leaseExpiry + slack}, time.Now()
 	h.renewed.Store(&acquired)
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))
 	defer cancel(nil)
@@ -194,7 +220,7 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 		case err := <-done:
 			l.release()
 			return err
-		case <-time.After(leaseInterval):
+		case <-time.After(UntilTick(tick)):
 		}
 		if at := h.alive.Load(); at != nil && time.Since(*at) > maxHang {
 			lose(errHung)
@@ -202,12 +228,15 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 			l.release()
 			return errors.Join(errHung, <-done)
 		}
+		if time.Since(renewed) < slack-tick && !l.hasNewReport() {
+			continue
+		}
 		started := time.Now()
 		switch err := l.renew(ctx); { // also while run finishes its work
 		case err == nil:
 			renewed = time.Now()
 			h.renewed.Store(&started)
-		case isStale(err) || time.Since(renewed) > leaseDeadline:
+		case isStale(err) || time.Since(renewed) > leaseDeadline+slack:
 			lose(errLost)
 			return errors.Join(errLost, err, <-done)
 		}

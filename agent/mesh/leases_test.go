@@ -132,6 +132,37 @@ func TestSingle_ExpiredLeaseIsTakenOverWithin15s(t *testing.T) {
 	}
 }
 
+// No standby observes the leases of a process that is alone, so it renews them seldom, and for each new report of the schedule.
+func TestSingle_AloneRenewsSeldom(t *testing.T) {
+	r := newRig(t)
+	m := r.joinAlone()
+	stop := stand(m, subjects.ScheduleLease, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	defer stop()
+	lease := func() subjects.Lease {
+		all, err := m.Leases(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[subjects.ScheduleLease]
+	}
+	await := func(what string, is func(subjects.Lease) bool) (at time.Time) {
+		t.Helper()
+		eventually(t, what, func() bool { return is(lease()) })
+		return time.Now()
+	}
+	await("it is held", func(l subjects.Lease) bool { return l.Renewals == 1 })
+	m.ReportSchedule(&mesh.ScheduleReport{Feeds: subjects.ScheduleCounts{Polled: 7}})
+	reported := await("the report is published", func(l subjects.Lease) bool { return l.Feeds != nil && l.Feeds.Polled == 7 })
+	if n := lease().Renewals; n != 2 {
+		t.Errorf("renewed %d times for the first report, want once", n-1)
+	}
+	m.ReportSchedule(&mesh.ScheduleReport{Feeds: subjects.ScheduleCounts{Polled: 7}}) // nothing new
+	renewed := await("it is renewed", func(l subjects.Lease) bool { return l.Renewals == 3 })
+	if took := renewed.Sub(reported); took < 5*time.Second {
+		t.Errorf("renewed after %v without a new report, want later", took)
+	}
+}
+
 func TestSingle_LostLeaseCancelsHolder(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())

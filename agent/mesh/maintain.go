@@ -10,6 +10,7 @@ import (
 
 const (
 	replicaInterval = 30 * time.Second
+	aloneDeclare    = 2 * time.Minute // the same for a process that is alone: only a damaged stream may be missing
 	purgeInterval   = 15 * time.Second
 )
 
@@ -18,13 +19,17 @@ const (
 // Its NATS user needs the permission to change all streams.
 func (m *Mesh) MaintainStreams(ctx context.Context) error {
 	var group sync.WaitGroup
+	interval := replicaInterval
+	if m.alone {
+		interval = aloneDeclare
+	}
 	group.Go(func() {
-		for sleep(ctx, replicaInterval) {
+		for sleep(ctx, UntilTick(interval)) {
 			m.redeclare(ctx)
 		}
 	})
 	group.Go(func() {
-		for sleep(ctx, purgeInterval) {
+		for sleep(ctx, UntilTick(purgeInterval)) {
 			m.purgeAcknowledged(ctx)
 		}
 	})

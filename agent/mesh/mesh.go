@@ -46,6 +46,7 @@ type Mesh struct {
 type Options struct {
 	Agent       string // ID of this process, unique in the mesh
 	Conn        *nats.Conn
+	Alone       bool               // the server runs in this process, for it alone
 	Domain      string             // JetStream domain of the mesh; empty: the server's own
 	Unavailable func(error) bool   // reports whether an actor's error means that a dependency is unavailable; see [Actor]
 	Waiting     func(reason error) // called while Join waits; may be nil
@@ -80,12 +81,12 @@ func Join(ctx context.Context, o Options) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	c := &client{agent: o.Agent, conn: o.Conn, js: js, declaring: declaring, log: o.Log, metrics: newMetrics(o.Metrics)}
+	c := &client{agent: o.Agent, alone: o.Alone, conn: o.Conn, js: js, declaring: declaring, log: o.Log, metrics: newMetrics(o.Metrics)}
 	if err := c.awaitStreams(ctx, o.Waiting); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
 	m := &Mesh{
-		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c}, leases: leases{client: c}, queues: queues{c}, events: events{c},
+		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c}, leases: leases{client: c}, queues: queues{c, new(recentDepths)}, events: events{c},
 		unavailable: o.Unavailable, trace: o.Trace,
 	}
 	m.publisher = publisher{c, &m.agents}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/mesh/meshtest"
@@ -60,6 +62,18 @@ func (r *rig) connect() *nats.Conn {
 func (r *rig) join(agent string) *mesh.Mesh {
 	r.t.Helper()
 	return meshtest.Join(r.t, r.connect(), agent)
+}
+
+// joinAlone joins as a process that is alone with its server.
+func (r *rig) joinAlone() *mesh.Mesh {
+	r.t.Helper()
+	m, err := mesh.Join(r.t.Context(), mesh.Options{
+		Agent: "a", Conn: r.connect(), Alone: true, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return m
 }
 
 // serve serves the jobs until stop is called or the test ends; stop waits for the end.
@@ -301,6 +315,50 @@ func TestServe_FinishesWorkInProgress(t *testing.T) {
 	<-stopped
 	if done.Load() != 1 || pendingCount(t, m, "index") != 0 {
 		t.Errorf("got %d done and %d waiting, want 1 and 0", done.Load(), pendingCount(t, m, "index"))
+	}
+}
+
+// A process that is alone with its server waits long for tasks. It stops at once, and a task that the server still assigns to the
+// fetch of a stopped worker goes to the next one.
+func TestServe_StopsWhileAFetchWaits(t *testing.T) {
+	r := newRig(t)
+	m := r.joinAlone()
+	queue := jobs()
+	queue.AckWait = time.Hour // a lost task would not come again
+	js, err := jetstream.New(r.connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() int {
+		consumer, err := js.Consumer(t.Context(), queue.Name, queue.Consumer("").Durable)
+		if err != nil {
+			return 0
+		}
+		return consumer.CachedInfo().NumWaiting
+	}
+	done := make(chan string, 1)
+	serve := func() (stop func()) {
+		return r.running(func(ctx context.Context) error {
+			return mesh.Serve(ctx, m, queue, "", mesh.ActorFunc[job](func(_ context.Context, j job) error { done <- j.Name; return nil }), 2)
+		})
+	}
+	stop := serve()
+	eventually(t, "a worker waits", func() bool { return waiting() == 1 })
+	began := time.Now()
+	stop()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("stopped after %v, want at once", took)
+	}
+	if n := waiting(); n != 1 {
+		t.Fatalf("%d fetches wait, want that of the stopped worker", n)
+	}
+	serve()
+	eventually(t, "the next worker waits too", func() bool { return waiting() == 2 })
+	publish(t, m, job{Name: "late"})
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Error("the task was lost with the stopped worker")
 	}
 }
 

@@ -5,57 +5,102 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/subjects"
 )
 
 // queues are the queues of the mesh.
-type queues struct{ *client }
+type queues struct {
+	*client
+	recent *recentDepths
+}
+
+// depthAge is the age up to which [queues.RecentDepths] returns a result again.
+const depthAge = time.Second
+
+// recentDepths is the last result of [queues.RecentDepths].
+type recentDepths struct {
+	mu     sync.Mutex // held during a request
+	at     time.Time
+	depths []subjects.Depth
+	err    error
+}
+
+// RecentDepths is [queues.Depths] of a moment within the last second: work at the same tick shares the requests.
+func (q queues) RecentDepths(ctx context.Context) ([]subjects.Depth, error) {
+	r := q.recent
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at.IsZero() || time.Since(r.at) > depthAge {
+		r.depths, r.err = q.Depths(context.WithoutCancel(ctx)) // the requests have timeouts
+		r.at = time.Now()
+	}
+	return slices.Clone(r.depths), r.err
+}
 
 // Depths returns the backlog of each queue, in the order in which items pass them, followed by the
 // quarantine.
 func (q queues) Depths(ctx context.Context) ([]subjects.Depth, error) {
 	ctx = perRequestTimeout(ctx)
-	var depths []subjects.Depth
-	for _, name := range append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream) {
-		stream, err := q.js.Stream(ctx, name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			depths = append(depths, subjects.Depth{Queue: name})
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the backlog of queue %s: %w", name, err)
-		}
-		state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
-		d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created, Done: state.LastSeq - state.Msgs, Timeout: subjects.TimeoutOf(name)}
-		if state.Msgs > 0 {
-			d.Oldest = time.Since(state.FirstTime).Seconds()
-		}
-		d.Fill = float64(state.Bytes) / float64(cfg.MaxBytes)
-		if cfg.MaxMsgs > 0 {
-			d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
-		}
-		depths = append(depths, d)
+	names := append(slices.Clone(subjects.QueueNames), subjects.QuarantineStream)
+	depths := make([]subjects.Depth, len(names))
+	var group errgroup.Group // together: an idle process is woken once
+	for i, name := range names {
+		group.Go(func() (err error) {
+			depths[i], err = q.depth(ctx, name)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return depths, nil
+}
+
+// depth returns the backlog of a queue.
+func (q queues) depth(ctx context.Context, name string) (subjects.Depth, error) {
+	stream, err := q.js.Stream(ctx, name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return subjects.Depth{Queue: name}, nil
+	}
+	if err != nil {
+		return subjects.Depth{}, fmt.Errorf("read the backlog of queue %s: %w", name, err)
+	}
+	state, cfg := stream.CachedInfo().State, stream.CachedInfo().Config
+	d := subjects.Depth{Queue: name, Tasks: state.Msgs, Bytes: state.Bytes, Created: stream.CachedInfo().Created, Done: state.LastSeq - state.Msgs, Timeout: subjects.TimeoutOf(name)}
+	if state.Msgs > 0 {
+		d.Oldest = time.Since(state.FirstTime).Seconds()
+	}
+	d.Fill = float64(state.Bytes) / float64(cfg.MaxBytes)
+	if cfg.MaxMsgs > 0 {
+		d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
+	}
+	return d, nil
 }
 
 // purgeAcknowledged removes acknowledged tasks from their queues. A server that is killed may lose the
 // removals of the last seconds, while its consumers keep the acknowledgements: such tasks would never be
 // delivered and would fill the queue.
 func (q queues) purgeAcknowledged(ctx context.Context) {
-	for _, name := range subjects.QueueNames {
-		stream, err := q.js.Stream(ctx, name)
-		if err != nil {
-			continue // the queue's workers report it
-		}
-		state := stream.CachedInfo().State
-		if state.Msgs == 0 {
+	depths, err := q.RecentDepths(ctx)
+	if err != nil {
+		return // the queues' workers report it
+	}
+	for _, d := range depths {
+		if d.Tasks == 0 || d.Queue == subjects.QuarantineStream {
 			continue
 		}
+		name := d.Queue
+		stream, err := q.js.Stream(ctx, name)
+		if err != nil {
+			continue
+		}
+		state := stream.CachedInfo().State
 		for consumer := range stream.ListConsumers(ctx).Info() {
 			if state.FirstSeq > consumer.AckFloor.Stream {
 				continue

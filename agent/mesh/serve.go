@@ -77,7 +77,7 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(partition))
 		}
 		if err == nil {
-			msgs, err = fetchBatch(consumer, limit, available)
+			msgs, err = s.mesh.fetchBatch(ctx, consumer, limit, available)
 			if available = 0; pendingCount(msgs) > 0 {
 				available = batchLimit(msgs, limit)
 			}

@@ -22,7 +22,7 @@ func (h heartbeat) run(ctx context.Context) error {
 	last, lastAt := cpuSeconds(), time.Now()
 	for {
 		select {
-		case <-time.After(heartbeatInterval):
+		case <-time.After(mesh.UntilTick(heartbeatInterval)):
 		case <-h.rules.changed:
 		case <-ctx.Done():
 			leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

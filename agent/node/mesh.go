@@ -19,6 +19,8 @@ import (
 const (
 	pingInterval = 2 * time.Second
 	maxPings     = 2
+
+	alonePing = time.Minute // to a server in this process, which is the only one
 )
 
 // natsOptions are the options of connections to NATS.

@@ -159,18 +159,25 @@ func (n *node) openMesh(ctx context.Context) error {
 		return err
 	}
 	n.closeLater(n.server)
-	conn, err := n.server.Connect(n.natsOptions()...)
+	options := n.natsOptions()
+	if n.isAlone() {
+		options = append(options, nats.PingInterval(alonePing))
+	}
+	conn, err := n.server.Connect(options...)
 	if err != nil {
 		return err
 	}
 	return n.health.startup.await(ctx, n.options.Log, dependency{"mesh", "NATS", "this agent"}, func() error { return n.join(ctx, conn) })
 }
 
+// isAlone reports whether no other process uses the NATS server, which is embedded in this one.
+func (n *node) isAlone() bool { return n.server != nil && n.config.Servers.Listen == "" }
+
 // join joins the mesh over a connection.
 func (n *node) join(ctx context.Context, conn *nats.Conn) (err error) {
 	n.closeLater(closer(func() error { conn.Close(); return nil }))
 	n.env.Mesh, err = mesh.Join(ctx, mesh.Options{
-		Agent: n.self.ID, Conn: conn, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
+		Agent: n.self.ID, Conn: conn, Alone: n.isAlone(), Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
 		Unavailable: func(err error) bool {
 			return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrDamaged)
 		},

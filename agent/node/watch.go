@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/agent/service"
 	"feedmesh/embedded"
@@ -25,7 +26,7 @@ func watch(ctx context.Context, p *process, server *embedded.Server) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(watchInterval):
+		case <-time.After(mesh.UntilTick(watchInterval)):
 		}
 		disk := p.checkDiskSpace()
 		switch {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"feedmesh/agent/role/work"
 	"feedmesh/agent/wire"
 	"feedmesh/agent/workbench"
 	"feedmesh/storage"
@@ -137,24 +138,20 @@ func (j *Jobs) Run(ctx context.Context) error {
 	return runWaiting(ctx, j.core, jobLease, j.ready, "job failed, will retry", runner.Run)
 }
 
-// waitingInterval is the interval of the check for jobs and imports that another agent accepted.
+// waitingInterval is the least interval of the check for jobs and imports that another agent accepted.
 const waitingInterval = 2 * time.Second
 
-// runWaiting calls run when ready receives, and at intervals, while this agent holds a lease, until ctx ends. It
-// logs errors as the event failed.
+// runWaiting calls run when ready receives, after changes of the store, and at intervals, while this agent holds a lease, until ctx ends.
+// It logs errors as the event failed.
 func runWaiting(ctx context.Context, c *core, lease string, ready <-chan struct{}, failed string, run func(context.Context) error) error {
 	return c.Mesh.Single(ctx, lease, func(ctx context.Context) error {
-		for ctx.Err() == nil {
-			if err := run(ctx); err != nil && ctx.Err() == nil {
+		return work.Poll(ctx, c.Store, waitingInterval, ready, func(ctx context.Context) (retry bool, _ error) {
+			err := run(ctx)
+			if err != nil && ctx.Err() == nil {
 				c.Log.Error(failed, "err", err)
 			}
-			select {
-			case <-ctx.Done():
-			case <-ready:
-			case <-time.After(waitingInterval):
-			}
-		}
-		return nil
+			return err != nil, nil
+		})
 	})
 }
 

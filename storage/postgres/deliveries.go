@@ -34,6 +34,12 @@ const (
 			ORDER BY claimed_until NULLS FIRST, id LIMIT $5 FOR UPDATE SKIP LOCKED) c WHERE c.id = u.id
 		RETURNING u.id, owner, title, views, channel, receiver, secret, schedule, after_serial, created, topic, expires, alert, timed,
 			coalesce(cursor, after_serial), failures, failing_since, due, sent, off, alerted, problem, inform`
+	nextDelivery = `
+		SELECT min(at) FROM (
+			SELECT min(due) AS at FROM subscriptions WHERE (failures > 0) = $3 AND due > $2 AND due <= $4
+			UNION ALL SELECT min(claimed_until) FROM subscriptions WHERE (failures > 0) = $3 AND claimant NOT IN ('', $1) AND claimed_until > $2
+			UNION ALL SELECT min(a.next) FROM subscriptions s JOIN delivery_attempts a ON a.subscription = s.id
+				WHERE (s.failures > 0) = $3 AND a.next > $2 AND a.next <= $4) t`
 	extendClaims = `UPDATE subscriptions SET claimed_until = $2 WHERE claimant = $1`
 	listPending  = `
 		SELECT ` + memberColumns + ` FROM view_members m
@@ -115,6 +121,18 @@ func (s deliveryStore) ClaimSubscriptions(ctx context.Context, c storage.Claim, 
 	return inTransaction(ctx, s.engine, defaultTimeout, "claim subscriptions", func(ctx context.Context, tx pgx.Tx) ([]storage.ClaimedSubscription, error) {
 		return collect(ctx, tx, scanClaimed, claimSubscriptions, c.Claimant, c.Now, c.Until, failing, max(limit, 0), storage.LatestDue(c.Now))
 	})
+}
+
+// NextDelivery implements [storage.Deliveries].
+func (s deliveryStore) NextDelivery(ctx context.Context, claimant string, now time.Time, failing bool) (time.Time, error) {
+	found, err := read(ctx, s.engine, "read the next due time of subscriptions", func(row pgx.CollectableRow) (next time.Time, err error) {
+		err = row.Scan(nullTime{&next})
+		return next, err
+	}, nextDelivery, claimant, now, failing, storage.LatestDue(now))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return found[0], nil
 }
 
 // ExtendClaims implements [storage.Deliveries].

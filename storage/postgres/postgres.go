@@ -120,6 +120,9 @@ func (e *engine) ID(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
+// Changed implements [storage.Store].
+func (e *engine) Changed() <-chan struct{} { return nil }
+
 // Close implements [storage.Store]. It waits until running calls have returned their connections to the pool.
 func (e *engine) Close() error {
 	e.pool.Close()

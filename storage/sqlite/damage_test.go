@@ -357,6 +357,41 @@ func TestDamage_LogInUse(t *testing.T) {
 	logOutcomes(t, counts)
 }
 
+// The log of an idle store is not read at each interval, but whenever its file was written, and at times.
+func TestDamage_LogAtRest(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := storage.Notes(s).Put(t.Context(), storage.Fence{}, "note", []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.scanLogOnce(); err != nil || s.verified.logEnd != *s.log.Load() {
+		t.Fatalf("got %v, verified %+v; want the log of the commit verified", err, s.verified)
+	}
+	path := s.path + "-wal"
+	damageInPlace(t, path, logHeaderSize+s.log.Load().pages*(frameHeaderSize+8192), 1)
+	if err := os.Chtimes(path, s.verified.written, s.verified.written); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.scanLogOnce(); err != nil {
+		t.Errorf("got %v; want a file that was not written not read again", err)
+	}
+	last := s.verified
+	s.verified.was = last.was.Add(-restingLogInterval)
+	if err := s.scanLogOnce(); !errors.Is(err, storage.ErrDamaged) {
+		t.Errorf("after the interval of a log at rest: got %v, want damage", err)
+	}
+	s.verified = last
+	if err := os.Chtimes(path, last.written, last.written.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.scanLogOnce(); !errors.Is(err, storage.ErrDamaged) {
+		t.Errorf("after a write of the file: got %v, want damage", err)
+	}
+}
+
 // damageInPlace inverts up to 40 bits in the first bytes of a file in use.
 func damageInPlace(t *testing.T, path string, size, seed int) {
 	content, err := os.ReadFile(path)

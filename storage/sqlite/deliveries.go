@@ -21,8 +21,7 @@ const (
 
 	// The order is that of the last claims, so that each subscription gets its turn. Times in the far future were stored by a
 	// process with a wrong clock.
-	claimSubscriptions = `
-		UPDATE subscriptions SET claimant = ?1, claimed_until = ?3 WHERE id IN (
+	claimable = `
 			SELECT id FROM subscriptions s
 			WHERE (off = '' OR inform IS NOT NULL) AND (expires IS NULL OR expires > ?2) AND (failures > 0) = ?4
 				AND (claimant = '' OR claimed_until <= ?2 OR claimed_until > ?3)
@@ -30,9 +29,18 @@ const (
 				AND (off <> '' OR timed = 1 OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= ?2 OR a.next > ?6))
 					OR EXISTS (SELECT 1 FROM json_each(s.views) j CROSS JOIN view_members m
 						WHERE m.view = j.value AND m.serial > coalesce(s.cursor, s.after_serial) AND m.past = 0 AND m.absent = 0))
-			ORDER BY claimed_until NULLS FIRST, id LIMIT ?5)
+			ORDER BY claimed_until NULLS FIRST, id LIMIT ?5`
+	isClaimable        = `SELECT EXISTS (` + claimable + `)`
+	claimSubscriptions = `
+		UPDATE subscriptions SET claimant = ?1, claimed_until = ?3 WHERE id IN (` + claimable + `)
 		RETURNING id, owner, title, views, channel, receiver, secret, schedule, after_serial, created, topic, expires, alert, timed,
 			coalesce(cursor, after_serial), failures, failing_since, due, sent, off, alerted, problem, inform`
+	nextDelivery = `
+		SELECT min(at) FROM (
+			SELECT min(due) AS at FROM subscriptions WHERE (failures > 0) = ?3 AND due > ?2 AND due <= ?4
+			UNION ALL SELECT min(claimed_until) FROM subscriptions WHERE (failures > 0) = ?3 AND claimant NOT IN ('', ?1) AND claimed_until > ?2
+			UNION ALL SELECT min(a.next) FROM subscriptions s CROSS JOIN delivery_attempts a ON a.subscription = s.id
+				WHERE (s.failures > 0) = ?3 AND a.next > ?2 AND a.next <= ?4)`
 	extendClaims = `UPDATE subscriptions SET claimed_until = ?2 WHERE claimant = ?1`
 	listPending  = `
 		SELECT ` + memberColumns + ` FROM json_each(?1) j CROSS JOIN view_members m
@@ -114,10 +122,27 @@ func (s deliveryStore) serial(ctx context.Context, statement string, args ...any
 
 // ClaimSubscriptions implements [storage.Deliveries].
 func (s deliveryStore) ClaimSubscriptions(ctx context.Context, c storage.Claim, failing bool, limit int) ([]storage.ClaimedSubscription, error) {
+	args := []any{c.Claimant, micros(c.Now), micros(c.Until), failing, max(limit, 0), micros(storage.LatestDue(c.Now))}
+	// Mostly there is nothing to claim, which is no reason to lock the file for a write.
+	found, err := read(ctx, s.engine, "find subscriptions to claim", isClaimable, scanBool, args...)
+	if err != nil || !found[0] {
+		return nil, err
+	}
 	return inTransaction(ctx, s.engine, "claim subscriptions", func(w *writer) ([]storage.ClaimedSubscription, error) {
-		return collect(ctx, w, claimSubscriptions, scanClaimed,
-			c.Claimant, micros(c.Now), micros(c.Until), failing, max(limit, 0), micros(storage.LatestDue(c.Now)))
+		return collect(ctx, w, claimSubscriptions, scanClaimed, args...)
 	})
+}
+
+// NextDelivery implements [storage.Deliveries].
+func (s deliveryStore) NextDelivery(ctx context.Context, claimant string, now time.Time, failing bool) (time.Time, error) {
+	found, err := read(ctx, s.engine, "read the next due time of subscriptions", nextDelivery, func(row scanner) (next time.Time, err error) {
+		err = row.Scan(nullTime{&next})
+		return next, err
+	}, claimant, micros(now), failing, micros(storage.LatestDue(now)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return found[0], nil
 }
 
 // ExtendClaims implements [storage.Deliveries].

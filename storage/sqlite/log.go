@@ -19,8 +19,11 @@ const (
 	// checkpointPages is the size of the log, in pages, from which a commit checkpoints it.
 	checkpointPages = 8000
 
-	// logInterval is the interval at which the log is verified. A log of 64 MB takes 50 ms.
+	// logInterval is the interval at which the log is verified if its file was written. A log of 64 MB takes 50 ms.
 	logInterval = 20 * time.Second
+
+	// restingLogInterval is the interval at which a log is verified that was not written: only the disk can have damaged it.
+	restingLogInterval = 10 * time.Minute
 )
 
 // SQLite verifies the log only when it recovers it after a crash. A read of a damaged page of the log returns what is
@@ -32,8 +35,16 @@ type logEnd struct {
 	pages int
 }
 
+// A verifiedLog is the state of the file of the log when it was last found right.
+type verifiedLog struct {
+	logEnd
+	size         int64
+	written, was time.Time // last write of the file, and when it was verified
+}
+
 // committed is called by SQLite after each commit, with the number of pages in the log.
 func (e *engine) committed(c *sqlite3.Conn, schema string, pages int) error {
+	defer close(*e.changed.Swap(new(make(chan struct{}))))
 	e.log.Store(nil)
 	if file, err := os.Open(e.path + "-wal"); err == nil {
 		if header, err := readLogHeader(file); err == nil {
@@ -75,8 +86,29 @@ func (e *engine) scanLog() {
 			return
 		case <-time.After(logInterval):
 		}
-		_ = e.verifyLog() // records damage
+		_ = e.scanLogOnce() // records damage
 	}
+}
+
+// scanLogOnce verifies the log unless its file is the one that was verified last.
+func (e *engine) scanLogOnce() error {
+	end := e.log.Load()
+	if end == nil {
+		return nil
+	}
+	info, err := os.Stat(e.path + "-wal")
+	if err != nil {
+		return nil
+	}
+	now := verifiedLog{logEnd: *end, size: info.Size(), written: info.ModTime(), was: time.Now()}
+	if last := e.verified; last.logEnd == now.logEnd && last.size == now.size && last.written.Equal(now.written) && now.was.Sub(last.was) < restingLogInterval {
+		return nil
+	}
+	if err := e.verifyLog(); err != nil {
+		return err
+	}
+	e.verified = now
+	return nil
 }
 
 // verifyLog verifies the log up to the last commit of this process, and records damage. It returns nil for a log that

@@ -65,9 +65,11 @@ type engine struct {
 	idleTimer *time.Timer // closes the idle writer connection
 	read      *statements // of the readers
 
-	checkpointPages int                    // see the constant
-	connections     atomic.Int32           // open ones
-	log             atomic.Pointer[logEnd] // nil before the first commit
+	checkpointPages int                           // see the constant
+	connections     atomic.Int32                  // open ones
+	log             atomic.Pointer[logEnd]        // nil before the first commit
+	verified        verifiedLog                   // of scanLog alone
+	changed         atomic.Pointer[chan struct{}] // closed and replaced by a commit
 
 	damage  atomic.Pointer[error] // damage found; nothing is written after it
 	ending  context.Context       // ends with Close
@@ -117,7 +119,7 @@ const readerPragmas = `
 // Open opens the store in the file at path. It creates the file, but not its folder. It migrates an older
 // schema, and returns an error for a newer schema or a file of another program.
 //
-// The whole file is verified in the background, now and once a day, and its log every 20 seconds. After damage was
+// The whole file is verified in the background, now and once a day, and its log every 20 seconds after it was written. After damage was
 // found, by that or by any call, [Store.ID] and all writes return [storage.ErrDamaged].
 func Open(ctx context.Context, path string) (_ *Store, err error) {
 	defer func() {
@@ -131,6 +133,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, err
 	}
 	e := &engine{path: path, writeLock: make(chan struct{}, 1), checkpointPages: checkpointPages}
+	e.changed.Store(new(make(chan struct{})))
 	e.ending, e.end = context.WithCancel(context.Background())
 	if e.writers, err = driver.Open(abs, e.writing, e.closing); err != nil {
 		return nil, err
@@ -223,10 +226,13 @@ func (e *engine) closeWriter() error {
 // ID implements [storage.Store].
 func (e *engine) ID(ctx context.Context) (id string, err error) {
 	if err = e.checkDamage(); err == nil {
-		err = e.readers.QueryRowContext(ctx, `SELECT id FROM store`).Scan(&id)
+		err = e.read.row(ctx, `SELECT id FROM store`).Scan(&id)
 	}
 	return id, e.wrap(ctx, "read the ID", err)
 }
+
+// Changed implements [storage.Store].
+func (e *engine) Changed() <-chan struct{} { return *e.changed.Load() }
 
 // Close implements [storage.Store]. It waits for a running write.
 func (e *engine) Close() error {

@@ -105,6 +105,11 @@ func scanText(row scanner) (text string, err error) {
 	return text, err
 }
 
+func scanBool(row scanner) (is bool, err error) {
+	err = row.Scan(&is)
+	return is, err
+}
+
 // changes reports whether a statement changed any row.
 func changes(result sql.Result, err error) (bool, error) {
 	if err != nil {

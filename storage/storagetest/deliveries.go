@@ -39,6 +39,62 @@ func claimAt(c storeTest, claimant string, minute int, failing bool) (ids []stri
 	return ids
 }
 
+func announcedChanges(c storeTest) {
+	changed := c.Changed()
+	if changed == nil {
+		return // other processes write to the store
+	}
+	isClosed := func() bool {
+		select {
+		case <-changed:
+			return true
+		default:
+			return false
+		}
+	}
+	if claimed := claimAt(c, "x", 0, false); claimed != nil || isClosed() {
+		c.Errorf("a claim of nothing is announced as a change")
+	}
+	for _, text := range []string{"one", "two"} {
+		if err := storage.Notes(c.Store).Put(c.Context(), storage.Fence{}, "note", []byte(text)); err != nil {
+			c.Fatal(err)
+		}
+		if !isClosed() {
+			c.Errorf("note %s is not announced", text)
+		}
+		if changed = c.Changed(); isClosed() {
+			c.Errorf("note %s is announced again", text)
+		}
+	}
+}
+
+func nextDelivery(c storeTest) {
+	at := func(minute int) time.Time { return day.Add(time.Duration(minute) * time.Minute) }
+	want := func(what, claimant string, minute int, failing bool, want time.Time) {
+		c.Helper()
+		next, err := c.NextDelivery(c.Context(), claimant, at(minute), failing)
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.wantEqual(what, next.UTC(), want)
+	}
+	s := subscribe(c, "a", 1)
+	want("without anything to send", "x", 0, false, time.Time{})
+	changeMembers(c, nil, aMember(1, "new", 0))
+	c.wantEqual("claimed", claimAt(c, "x", 0, false), []string{"a"})
+	want("of the process that claimed it", "x", 0, false, time.Time{})
+	want("of another process, when the claim ends", "y", 0, false, at(10))
+	state := storage.DeliveryState{Subscription: s.ID, Cursor: s.After + 1, Due: at(30)}
+	if err := c.FinishDelivery(c.Context(), "x", state, []storage.Attempt{{ItemID: "new", View: 1, At: at(0), Next: at(20)}}, false); err != nil {
+		c.Fatal(err)
+	}
+	want("of a retry", "x", 0, false, at(20))
+	want("of a digest, after that of the retry", "x", 20, false, at(30))
+	want("of subscriptions whose last attempt failed", "x", 0, true, time.Time{})
+	want("after the due times", "x", 30, false, time.Time{})
+	want("before a due time in the far future, which counts as due", "x", -60*24*60, false, time.Time{})
+}
+
 func claimedSubscriptions(c storeTest) {
 	changeMembers(c, nil, aMember(1, "old", 0))
 	s := subscribe(c, "a", 1, 2)

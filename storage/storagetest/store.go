@@ -160,6 +160,8 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"ListMarked and CountUnreadOfViews select the items of a view", markedMembers},
 		{"members are found by story and original", relatedMembers},
 		{"ClaimSubscriptions claims those with something to send, each once", claimedSubscriptions},
+		{"NextDelivery returns the first due time", nextDelivery},
+		{"Changed announces each commit, if it announces any", announcedChanges},
 		{"FinishDelivery stores progress and attempts under a claim only", finishedDeliveries},
 		{"attempts are repeated when they are due", dueAttempts},
 		{"ListScored pages members with their sentiments, the last first", scoredMembers},

@@ -119,7 +119,7 @@ func (n *pipelineFixture) edit(do subjects.EditKind, a, b string) {
 func (n *pipelineFixture) summarize() (events []subjects.Event) {
 	n.t.Helper()
 	n.out.Messages = nil
-	if err := n.summarizer.summarizeAll(n.t.Context()); err != nil {
+	if _, err := n.summarizer.summarizeAll(n.t.Context()); err != nil {
 		n.t.Fatal(err)
 	}
 	return n.events()

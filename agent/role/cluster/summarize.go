@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// summarizeEvery is the interval of rounds. Each summary of a growing story reads the story's items
+	// summarizeEvery is the interval of rounds while items are stored. Each summary of a growing story reads the story's items
 	// again. So a story that was just summarized is delayed before the next summary: twice as long each time
 	// while it keeps growing, and longer the larger it is, because one more item changes it less. A summary
 	// is at most maxDelay old, and new stories are summarized in the next round.
@@ -71,7 +71,11 @@ func (t *storySummarizer) run(ctx context.Context) error {
 	t.bursts.fence = t.fence
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return t.bursts.run(ctx, t.clock, t.log) })
-	group.Go(func() error { return work.RepeatEvery(ctx, summarizeEvery, t.summarizeAll) })
+	group.Go(func() error {
+		return work.Poll(ctx, t.store, summarizeEvery, nil, func(ctx context.Context) (more bool, err error) {
+			return t.summarizeAll(context.WithoutCancel(ctx)) // a started round is completed
+		})
+	})
 	return group.Wait()
 }
 
@@ -90,19 +94,19 @@ func (d summaryDelay) expired(now time.Time) bool {
 	return now.Before(d.from) || now.After(d.from.Add(2*(d.length+summarizeEvery)))
 }
 
-// summarizeAll summarizes all dirty stories. Failed stories are retried in the next round; a fenced
-// summarizer returns the error.
-func (t *storySummarizer) summarizeAll(ctx context.Context) error {
+// summarizeAll summarizes all dirty stories and reports whether some are left: delayed ones, and failed ones, which are retried in the
+// next round. A fenced summarizer returns the error.
+func (t *storySummarizer) summarizeAll(ctx context.Context) (left bool, err error) {
 	for {
 		more, err := t.summarizeBatch(ctx)
 		switch {
 		case errors.Is(err, storage.ErrFenced):
-			return err
+			return false, err
 		case err != nil:
 			t.log.Warn("story summaries failed", "err", err)
-			return nil
+			return true, nil
 		case !more:
-			return nil
+			return t.delayed > 0, nil
 		}
 	}
 }

@@ -231,7 +231,7 @@ func TestSummarizer_FencedWritesNothing(t *testing.T) {
 	n.advance(2 * time.Minute)
 	old := n.summarizer
 	n.takeOver()
-	if err := old.summarizeAll(t.Context()); err == nil {
+	if _, err := old.summarizeAll(t.Context()); err == nil {
 		t.Error("got a fenced summarizer still running")
 	}
 	if _, err := storage.StoryByID(t.Context(), n.store, items[0].StoryID); err == nil {
@@ -396,7 +396,7 @@ func TestSummarizer_ReindexesWhenCoverageDoubles(t *testing.T) {
 		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Partition: "en", EventID: "e", StoryID: "s", FirstSeen: n.now})
 		n.now = n.now.Add(time.Minute)
 		n.out.Messages = nil
-		if err := n.summarizer.summarizeAll(t.Context()); err != nil {
+		if _, err := n.summarizer.summarizeAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range worktest.Sent(t, n.out, subjects.IndexQueue) {

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	pollInterval = time.Second      // of claims without an event that views got items
+	pollInterval = time.Second      // of claims after changes of the store, without an event that views got items
 	runTime      = 5 * time.Second  // after which a worker leaves a subscription, so that others get their turn
 	sendTimeout  = 15 * time.Second // timeout of an attempt
 	saveInterval = 5 * time.Second  // after which progress is stored
@@ -47,6 +47,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	}
 	d := &deliverer{
 		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, base: base, claimant: nuid.Next(),
+		isPaced:  env.Uptime == nil,
 		views:    &viewCache{store: env.Store},
 		feeds:    &feedCache{store: env.Store, states: env.Mesh.LoadStates},
 		scoring:  make(chan struct{}, 1),
@@ -65,18 +66,15 @@ func Run(ctx context.Context, env *work.Env) error {
 
 // listen wakes the workers when views got items. Without the mesh they poll.
 func (d *deliverer) listen(ctx context.Context, env *work.Env, wake ...chan struct{}) {
-	notify := func() {
+	wakeAll := func() {
 		for _, one := range wake {
-			select {
-			case one <- struct{}{}:
-			default: // it is awake already
-			}
+			notify(one)
 		}
 	}
 	for {
-		err := env.Mesh.SubscribeEvents(ctx, notify, func(e subjects.Event) {
+		err := env.Mesh.SubscribeEvents(ctx, wakeAll, func(e subjects.Event) {
 			if e.Kind == subjects.ViewsGrew {
-				notify()
+				wakeAll()
 			}
 		})
 		if ctx.Err() != nil {
@@ -84,6 +82,14 @@ func (d *deliverer) listen(ctx context.Context, env *work.Env, wake ...chan stru
 		}
 		d.log.Warn("no events of views, subscriptions are polled", "err", err)
 		work.Sleep(ctx, time.Minute)
+	}
+}
+
+// notify sends to a channel with a buffer of one, unless it contains a notification already.
+func notify(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -96,6 +102,7 @@ type deliverer struct {
 	out      subjects.Publisher
 	channels map[string]channel.Channel // by name
 	base     string                     // public URL of the console, or empty
+	isPaced  bool                       // clock does not run like the system clock, so a due time does not give the time to wait
 	claimant string
 	views    *viewCache
 	feeds    *feedCache
@@ -131,13 +138,13 @@ func (d *deliverer) removeExpired(ctx context.Context) error {
 	return nil
 }
 
-// work claims subscriptions and sends for at most limit of them at the same time, until ctx ends.
-func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake <-chan struct{}) error {
+// work claims subscriptions and sends for at most limit of them at the same time, until ctx ends. wake has a buffer of one.
+func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake chan struct{}) error {
 	var group errgroup.Group
 	defer group.Wait()
 	slots := make(chan struct{}, limit)
-	ended := make(chan struct{}, 1)
 	for ctx.Err() == nil {
+		changed := d.store.Changed() // before the claim: a change meanwhile is the reason for the next one
 		claimed, err := d.claim(ctx, failing, min(limit-len(slots), claimBatch))
 		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) { // reported elsewhere
 			d.log.Warn("claim of subscriptions failed", "err", err)
@@ -149,24 +156,33 @@ func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake <-ch
 				d.run(ctx, s)
 				d.running.Add(-1)
 				<-slots
-				select {
-				case ended <- struct{}{}:
-				default:
-				}
+				notify(wake) // it may have more to send, or a worker is free again
 				return nil
 			})
 		}
 		if len(claimed) > 0 && len(slots) < limit {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-wake:
-		case <-ended: // it may have more to send, or a worker is free again
-		case <-time.After(pollInterval):
+		rest := pollInterval
+		if changed != nil && !d.isPaced {
+			rest = d.untilDue(ctx, failing)
 		}
+		work.Rest(ctx, changed, pollInterval, rest, wake)
 	}
 	return nil
+}
+
+// untilDue returns the time until the next subscription is due, at most [work.MaxRest].
+func (d *deliverer) untilDue(ctx context.Context, failing bool) time.Duration {
+	now := d.clock.Now()
+	next, err := d.store.NextDelivery(ctx, d.claimant, now, failing)
+	switch {
+	case err != nil:
+		return pollInterval
+	case next.IsZero():
+		return work.MaxRest
+	}
+	return min(next.Sub(now), work.MaxRest)
 }
 
 func (d *deliverer) claim(ctx context.Context, failing bool, limit int) ([]storage.ClaimedSubscription, error) {

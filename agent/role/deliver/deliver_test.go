@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func newFixture(t testing.TB, speed time.Duration) *fixture {
 	f.env = &work.Env{
 		Store: f.store, Mesh: meshtest.New(t), Clock: func() time.Time { return f.base.Add(time.Since(f.start) * f.speed).UTC() },
 		Receivers: http.DefaultTransport, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Metrics: prometheus.NewRegistry(),
+	}
+	if speed == 1 {
+		f.env.Uptime = func() time.Duration { return time.Since(f.start) } // as with the system clock
 	}
 	return f
 }
@@ -282,6 +286,40 @@ func TestDeliver_ReceiverFailsForAnHour(t *testing.T) {
 	f.state("a", "well", func(d storage.DeliveryState) bool { return d.Failures == 0 && d.FailingSince.IsZero() })
 	if tried := len(f.attempts("a")); tried > 20+2*len(waitAfter)+5 {
 		t.Errorf("got %d attempts for 20 items, most of them while the receiver failed", tried)
+	}
+}
+
+// claims counts the claims at a store.
+type claims struct {
+	storage.Store
+	n atomic.Int64
+}
+
+func (c *claims) ClaimSubscriptions(ctx context.Context, claim storage.Claim, failing bool, limit int) ([]storage.ClaimedSubscription, error) {
+	c.n.Add(1)
+	return c.Store.ClaimSubscriptions(ctx, claim, failing, limit)
+}
+
+func TestDeliver_RestsUntilTheDueTime(t *testing.T) {
+	f := newFixture(t, 1)
+	store := &claims{Store: f.store}
+	f.env.Store = store
+	var before atomic.Int64
+	r := newReceiver(t, func(http.ResponseWriter, *http.Request) bool { before.Store(store.n.Load()); return true })
+	f.subscribe("a", Webhook, r.URL, 1)
+	want := f.enter(1, "x")
+	due := f.env.Clock.Now().Add(7 * time.Second)
+	if err := f.store.ChangeDelivery(t.Context(), "a", func(d *storage.DeliveryState) { d.Due = due }); err != nil {
+		t.Fatal(err)
+	}
+	defer f.run()()
+	r.awaitItems(t, want...)
+	f.state("a", "sent", func(d storage.DeliveryState) bool { return !d.Sent.IsZero() })
+	if at := f.attempts("a")[0].At; at.Before(due) || at.After(due.Add(5*time.Second)) {
+		t.Errorf("sent at %v, want at %v", at, due)
+	}
+	if n := before.Load(); n > 8 { // of the two pools: at the start, after the subscription to events, at the due time
+		t.Errorf("%d claims before the due time, want none while nothing is due", n)
 	}
 }
 

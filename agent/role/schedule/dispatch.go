@@ -12,8 +12,39 @@ import (
 	"feedmesh/agent/fault"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/schedule/policy"
+	"feedmesh/agent/role/work"
 	"feedmesh/subjects"
 )
+
+// dispatchAll dispatches feeds as they become due, until ctx ends or a write fails.
+func (s *scheduler) dispatchAll(ctx context.Context) error {
+	for ctx.Err() == nil {
+		began := time.Now()
+		if err := s.dispatch(context.WithoutCancel(ctx)); err != nil { // a started round is completed
+			return err
+		}
+		work.Rest(ctx, nil, s.untilDue(), 0, s.wake)
+		if early := dispatchEvery - time.Since(began); early > 0 { // woken
+			work.Sleep(ctx, early)
+		}
+	}
+	return nil
+}
+
+// untilDue returns the time until feeds are due, at most maxDispatchRest.
+func (s *scheduler) untilDue() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now() // moves due times
+	next := s.plan.NextDue()
+	switch {
+	case s.uptime == nil:
+		return dispatchEvery // a clock of tests or simulations, which does not run like the system clock
+	case next.IsZero():
+		return mesh.UntilTick(maxDispatchRest)
+	}
+	return max(dispatchEvery, min(next.Sub(now), mesh.UntilTick(maxDispatchRest)))
+}
 
 // dispatch publishes due feeds as crawl tasks while the queues have capacity: as they fill, cold feeds are
 // held back first and hot feeds last.

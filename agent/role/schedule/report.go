@@ -74,9 +74,7 @@ func (s *scheduler) notice(format string, args ...any) {
 // all agents.
 func (s *scheduler) measure(ctx context.Context) error {
 	s.measureFeeds()
-	ctx, cancel := context.WithTimeout(ctx, measureEvery)
-	defer cancel()
-	depths, err := s.mesh.Depths(ctx)
+	depths, err := s.mesh.RecentDepths(ctx)
 	if err != nil {
 		s.metrics.clearQueues() // readiness reports it
 		return nil

@@ -46,12 +46,13 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	s.log.Debug("schedule active", "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serveObservations(ctx) })
+	group.Go(func() error { return s.dispatchAll(ctx) })
 	group.Go(func() error { return hubs.maintain(ctx) })
 	for _, job := range []struct {
 		every time.Duration
 		do    func(context.Context) error
 	}{
-		{dispatchEvery, s.dispatch}, {reportEvery, s.report},
+		{reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
 		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
@@ -200,5 +201,9 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 		}
 	}
 	seen.states = slices.Collect(maps.Values(changed))
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 	return seen, nil
 }

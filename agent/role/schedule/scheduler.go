@@ -17,12 +17,13 @@ import (
 )
 
 const (
-	dispatchEvery    = 100 * time.Millisecond
+	dispatchEvery    = 100 * time.Millisecond // least interval, while feeds are due
+	maxDispatchRest  = time.Second            // the same at most, after which a jump of the clock is noticed
 	reconcileEvery   = 10 * time.Minute
 	recalibrateEvery = 5 * time.Minute
 	recordPollsEvery = time.Minute
 	checkGrowthEvery = time.Second
-	reportEvery      = 500 * time.Millisecond
+	reportEvery      = time.Second
 	measureEvery     = 5 * time.Second
 	checkStoreEvery  = 10 * time.Second
 	maxStored        = 100 // feeds that a check of the store reads
@@ -51,11 +52,13 @@ type scheduler struct {
 	trace          *trace.Tracer
 
 	states *stateWriter
-	mu     sync.Mutex // protects plan, watch, and the fields up to notices
+	wake   chan struct{} // notifies dispatch of changed due times; has a buffer of one
+	mu     sync.Mutex    // protects plan, watch, and the fields up to notices
 	plan   *plan.Plan
 	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
-	stored []string // IDs of the last feeds whose items were stored, at most maxStored
+	stored  []string        // IDs of the last feeds whose items were stored, at most maxStored
+	checked <-chan struct{} // announces a change of the store since checkStore read it; of checkStore alone
 
 	dispatchable int64  // due feeds that could be dispatched at the last measurement
 	paused       string // why no feeds are dispatched
@@ -72,7 +75,7 @@ type scheduler struct {
 
 func newScheduler(env *work.Env, m *metrics) *scheduler {
 	s := &scheduler{
-		mesh: env.Mesh, store: env.Store, clock: env.Clock, uptime: env.Uptime, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
+		mesh: env.Mesh, store: env.Store, clock: env.Clock, wake: make(chan struct{}, 1), uptime: env.Uptime, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
 			Budget:  env.Config.RequestsPerSecond,

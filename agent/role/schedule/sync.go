@@ -143,9 +143,10 @@ func (s *scheduler) checkStore(ctx context.Context) error {
 	s.stored = slices.DeleteFunc(s.stored, func(id string) bool { return !s.plan.Has(id) }) // removed since
 	ids, behind := slices.Clone(s.stored), s.plan.StoreBehind()
 	s.mu.Unlock()
-	if !behind && len(ids) > 0 {
+	if !behind && len(ids) > 0 && s.storeHasChanged() {
 		feeds, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: ids, Limit: len(ids)})
 		if err != nil {
+			s.checked = nil
 			return nil // readiness reports it
 		}
 		s.mu.Lock()
@@ -156,6 +157,20 @@ func (s *scheduler) checkStore(ctx context.Context) error {
 		return nil
 	}
 	return s.reconcile(ctx)
+}
+
+// storeHasChanged reports whether the store may have changed since the last call. A store that announces its changes is this process's
+// own, and does not go back to an older state while it is open.
+func (s *scheduler) storeHasChanged() bool {
+	if s.checked != nil {
+		select {
+		case <-s.checked:
+		default:
+			return false
+		}
+	}
+	s.checked = s.store.Changed()
+	return true
 }
 
 // reload reloads a feed from the store or, with an empty ID, the proxies. s.mu must be locked.
@@ -282,10 +297,16 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 // InFlightTimeout: if a pipeline queue is newer than their dispatch, because it was lost and recreated, or if
 // they are in flight much longer than the current processing time.
 func (s *scheduler) recall(ctx context.Context) error {
-	born, waits, err := s.pipelineAge(ctx)
+	return s.recallWith(ctx, s.mesh.Depths)
+}
+
+// recallWith is recall with the depths of the queues that a function returns.
+func (s *scheduler) recallWith(ctx context.Context, depths func(context.Context) ([]subjects.Depth, error)) error {
+	now, err := depths(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errQueuesUnreadable, err)
 	}
+	born, waits := pipelineAge(now)
 	return s.states.write(ctx, changes{states: statesOf(s.lost(born, waits))})
 }
 
@@ -310,7 +331,7 @@ func (s *scheduler) lost(born time.Time, waits time.Duration) (feeds []*plan.Fee
 
 // recallIfReadable is recall without an error if the queues can't be read, which dispatch logs.
 func (s *scheduler) recallIfReadable(ctx context.Context) error {
-	if err := s.recall(ctx); !errors.Is(err, errQueuesUnreadable) {
+	if err := s.recallWith(ctx, s.mesh.RecentDepths); !errors.Is(err, errQueuesUnreadable) {
 		return err
 	}
 	return nil
@@ -322,11 +343,7 @@ const minGrace = 45 * time.Second
 
 // pipelineAge returns the creation time of the newest pipeline queue, and the sum of the ages of all queues'
 // oldest tasks. A document in the pipeline always has a task in one of these queues.
-func (s *scheduler) pipelineAge(ctx context.Context) (born time.Time, waits time.Duration, err error) {
-	depths, err := s.mesh.Depths(ctx)
-	if err != nil {
-		return born, 0, fmt.Errorf("%w: %w", errQueuesUnreadable, err)
-	}
+func pipelineAge(depths []subjects.Depth) (born time.Time, waits time.Duration) {
 	for _, d := range depths {
 		if d.Queue == subjects.IndexQueue.Name || d.Queue == subjects.QuarantineStream {
 			continue
@@ -336,7 +353,7 @@ func (s *scheduler) pipelineAge(ctx context.Context) (born time.Time, waits time
 		}
 		waits += time.Duration(d.Oldest * float64(time.Second))
 	}
-	return born, waits, nil
+	return born, waits
 }
 
 // errQueuesUnreadable reports that the queues can't be read at present.

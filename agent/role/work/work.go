@@ -68,21 +68,15 @@ func (c Clock) Now() time.Time {
 	return now().UTC().Truncate(time.Microsecond)
 }
 
-// RepeatEvery calls do at an interval until ctx ends or do fails.
+// RepeatEvery calls do at each tick of an interval, see [mesh.UntilTick], until ctx ends or do fails.
 func RepeatEvery(ctx context.Context, interval time.Duration, do func(ctx context.Context) error) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	for Sleep(ctx, mesh.UntilTick(interval)) {
 		// A started call is completed even if ctx ends.
 		if err := do(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Sleep waits for d and reports whether ctx is still valid.

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	reloadInterval = time.Second      // of looks at the note that views have changed
+	reloadInterval = time.Second      // of looks at the note that views have changed, while the store changes
 	forcedReload   = 10 * time.Minute // of the views themselves, should the note be missing
 	sweepInterval  = time.Hour        // of the removal of members that left the windows of their views
 	sampleSize     = 200              // recent items by which the network estimates how often conditions hold
@@ -123,17 +123,17 @@ func (e *evaluator) ReceiveAll(ctx context.Context, tasks []subjects.View) error
 
 // maintain reloads changed views, fills them in, and removes members that left, until ctx ends.
 func (e *evaluator) maintain(ctx context.Context) error {
-	for work.Sleep(ctx, reloadInterval) {
+	return work.Poll(ctx, e.store, reloadInterval, nil, func(ctx context.Context) (more bool, _ error) {
 		err := e.round(ctx)
 		switch {
 		case errors.Is(err, storage.ErrFenced):
-			return err
+			return false, err
 		case err != nil && ctx.Err() == nil:
 			e.log.Warn("view maintenance failed", "err", err)
 			e.fillAfter = time.Now().Add(fillRetry)
 		}
-	}
-	return nil
+		return err != nil || len(e.unfilled) > 0 || e.mustReload(), nil
+	})
 }
 
 func (e *evaluator) round(ctx context.Context) error {

@@ -21,6 +21,20 @@ func (p *Plan) Due(tier policy.Tier, now time.Time) bool {
 	return len(ready) > 0 && !ready[0].readyAt().After(now.Add(-gatherTime)) && p.capacity(now) > 0
 }
 
+// NextDue returns the time from which [Plan.Due] may report feeds of a tier if nothing changes, and the zero time if there are none. It
+// is in the past while feeds are due that cannot be dispatched.
+func (p *Plan) NextDue() (next time.Time) {
+	for _, ready := range p.ready {
+		if len(ready) == 0 {
+			continue
+		}
+		if at := ready[0].readyAt().Add(gatherTime); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
 // capacity returns the number of feeds that may be dispatched now.
 func (p *Plan) capacity(now time.Time) int {
 	return min(subjects.MaxFeeds, p.budget.available(now), p.outage.capacity(now))

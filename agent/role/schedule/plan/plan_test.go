@@ -257,6 +257,12 @@ func TestDue_FeedsGatherUnlessRefreshed(t *testing.T) {
 			t.Errorf("%v after the due time: got due %t, want %t", c.after, got, c.due)
 		}
 	}
+	if next := p.NextDue(); !next.Equal(noon.Add(gatherTime)) {
+		t.Errorf("next due at %v, want after %v", next, gatherTime)
+	}
+	if next := newPlan().NextDue(); !next.IsZero() {
+		t.Errorf("next due at %v without feeds, want never", next)
+	}
 	p.Observe(subjects.Observation{Receipt: subjects.Receipt{FeedID: "f"}, Outcome: subjects.Refresh}, noon)
 	if !p.Due(f.tier, noon) {
 		t.Error("got not due after a refresh, want due immediately")
