@@ -150,6 +150,11 @@ type Claim struct {
 	Until    time.Time
 }
 
+// Latest returns the latest end of a valid claim of another process: a later one was made with a wrong clock, and counts as
+// ended. Now may be older than such a claim, since this process waits for the store meanwhile, but not by the length of a
+// claim.
+func (c Claim) Latest() time.Time { return c.Until.Add(c.Until.Sub(c.Now)) }
+
 // A ClaimedSubscription is a subscription with its state.
 type ClaimedSubscription struct {
 	Subscription

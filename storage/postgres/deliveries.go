@@ -26,7 +26,7 @@ const (
 		UPDATE subscriptions u SET claimant = $1, claimed_until = $3 FROM (
 			SELECT id FROM subscriptions s
 			WHERE (off = '' OR inform IS NOT NULL) AND (expires IS NULL OR expires > $2) AND (failures > 0) = $4
-				AND (claimant = '' OR claimed_until <= $2 OR claimed_until > $3)
+				AND (claimant = '' OR claimed_until <= $2 OR claimed_until > $7)
 				AND (due IS NULL OR due <= $2 OR due > $6)
 				AND (off <> '' OR timed OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= $2 OR a.next > $6))
 					OR EXISTS (SELECT 1 FROM jsonb_array_elements(s.views) j JOIN view_members m ON m.view = j::bigint
@@ -119,7 +119,7 @@ func (s deliveryStore) serial(ctx context.Context, statement string, args ...any
 // ClaimSubscriptions implements [storage.Deliveries].
 func (s deliveryStore) ClaimSubscriptions(ctx context.Context, c storage.Claim, failing bool, limit int) ([]storage.ClaimedSubscription, error) {
 	return inTransaction(ctx, s.engine, defaultTimeout, "claim subscriptions", func(ctx context.Context, tx pgx.Tx) ([]storage.ClaimedSubscription, error) {
-		return collect(ctx, tx, scanClaimed, claimSubscriptions, c.Claimant, c.Now, c.Until, failing, max(limit, 0), storage.LatestDue(c.Now))
+		return collect(ctx, tx, scanClaimed, claimSubscriptions, c.Claimant, c.Now, c.Until, failing, max(limit, 0), storage.LatestDue(c.Now), c.Latest())
 	})
 }
 

@@ -24,7 +24,7 @@ const (
 	claimable = `
 			SELECT id FROM subscriptions s
 			WHERE (off = '' OR inform IS NOT NULL) AND (expires IS NULL OR expires > ?2) AND (failures > 0) = ?4
-				AND (claimant = '' OR claimed_until <= ?2 OR claimed_until > ?3)
+				AND (claimant = '' OR claimed_until <= ?2 OR claimed_until > ?7)
 				AND (due IS NULL OR due <= ?2 OR due > ?6)
 				AND (off <> '' OR timed = 1 OR EXISTS (SELECT 1 FROM delivery_attempts a WHERE a.subscription = s.id AND a.next IS NOT NULL AND (a.next <= ?2 OR a.next > ?6))
 					OR EXISTS (SELECT 1 FROM json_each(s.views) j CROSS JOIN view_members m
@@ -122,7 +122,7 @@ func (s deliveryStore) serial(ctx context.Context, statement string, args ...any
 
 // ClaimSubscriptions implements [storage.Deliveries].
 func (s deliveryStore) ClaimSubscriptions(ctx context.Context, c storage.Claim, failing bool, limit int) ([]storage.ClaimedSubscription, error) {
-	args := []any{c.Claimant, micros(c.Now), micros(c.Until), failing, max(limit, 0), micros(storage.LatestDue(c.Now))}
+	args := []any{c.Claimant, micros(c.Now), micros(c.Until), failing, max(limit, 0), micros(storage.LatestDue(c.Now)), micros(c.Latest())}
 	// Mostly there is nothing to claim, which is no reason to lock the file for a write.
 	found, err := read(ctx, s.engine, "find subscriptions to claim", isClaimable, scanBool, args...)
 	if err != nil || !found[0] {

@@ -117,6 +117,7 @@ func claimedSubscriptions(c storeTest) {
 	wantClaimed("with a new member of one of its views", "x", 0, "a")
 	wantClaimed("by another process", "y", 9)
 	wantClaimed("when the claim has ended", "y", 10, "a")
+	wantClaimed("by a process that waited for the store, so that its time is older than the claim", "x", 8)
 	wantClaimed("when it is expired", "x", 3*366*24*60)
 	wantClaimed("by a process whose clock is an hour behind, when the claim lasts too long", "z", -50, "a")
 
