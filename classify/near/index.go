@@ -27,7 +27,7 @@ func NewIndex(s Settings) *Index {
 }
 
 // Spill makes the index write the texts and bodies of all but the newest 16,384 items to files, a few megabytes each,
-// which newFile opens for it. An index takes about 190 instead of 380 bytes an item then.
+// which newFile opens for it. An index of items with bodies takes 226 instead of 426 bytes an item then, measured at 150,000.
 func (x *Index) Spill(newFile func() (File, error)) { x.spill.newFile = newFile }
 
 // Spilled returns the number of blocks of about 100 kB in files, and the error of the last write to one: blocks that

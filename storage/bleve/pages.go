@@ -21,7 +21,7 @@ func (x *Index) keepReleasingPages() {
 		case <-x.ending:
 			return
 		case <-tick.C:
-			x.releasePages(context.Background())
+			_ = x.releasePages(context.Background()) // the index is closed or damaged, which others report
 		}
 	}
 }
