@@ -34,6 +34,10 @@ type Queue[T Task] struct {
 	// repeated. Intermediate results must therefore not be visible elsewhere.
 	AllowLocal bool
 
+	// InMemory: in a process that has the NATS server for itself, tasks of a source that repeats them after a crash pass
+	// to the actor in memory, without a message.
+	InMemory bool
+
 	Timeout    time.Duration   // timeout of one attempt
 	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
 	MaxDeliver int             // deliveries of a task before it is quarantined

@@ -14,9 +14,9 @@ var (
 		Name: "crawl", Partitions: Tiers, Partition: func(t Crawl) string { return t.Tier },
 		// 100 feeds of one host that all time out after 30 s, one after another.
 		Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
-		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20,
+		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20, InMemory: true,
 	}
-	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse"})
+	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse", InMemory: true})
 	PrepareQueue = documentQueue(Queue[Prepare]{Name: "prepare", AllowLocal: true})
 	PageQueue    = Queue[Page]{
 		// One at a time: the pages of a document take minutes, and further documents of a batch would wait
@@ -41,7 +41,7 @@ var (
 	}
 	ObserveQueue = Queue[Observe]{
 		Name: "observe", Timeout: time.Minute, AckWait: 10 * time.Second,
-		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: true,
 	}
 	DeadLetterQueue = Queue[DeadLetter]{
 		Name: "giveups", Source: "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",

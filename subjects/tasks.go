@@ -134,6 +134,9 @@ type Parse struct {
 	Body        []byte `json:"body"`            // gzip
 }
 
+// BodySize returns the size of the document in the task, in bytes.
+func (t Parse) BodySize() int { return len(t.Body) }
+
 // Document is the metadata of a parsed document.
 type Document struct {
 	Receipt

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,6 +26,9 @@ type client struct {
 	declaring jetstream.JetStream // with a longer timeout, for streams
 	log       *slog.Logger
 	metrics   *metrics
+
+	memory memoryQueues
+	active atomic.Pointer[StateSource] // the active schedule, if it is in this process
 
 	redeclaring sync.Mutex // held during redeclare
 	declared    time.Time  // last attempt of redeclare

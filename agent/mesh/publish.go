@@ -34,15 +34,20 @@ type publisher struct {
 // trace of ctx.
 func (p *publisher) Publish(ctx context.Context, messages ...subjects.Message) (err error) {
 	box := outboxOf(ctx)
-	for i := range messages {
-		messages[i].Header, messages[i].Schema = trace.Header(ctx), p.agents.Schema(ctx)
-		if box != nil && box.joined != nil && messages[i].Task != nil && box.joined(messages[i].Subject) {
+	var rest []subjects.Message // those that do not pass in memory
+	for _, m := range messages {
+		m.Header, m.Schema = trace.Header(ctx), p.agents.Schema(ctx)
+		if p.memory.put(ctx, m) {
 			continue
 		}
-		if messages[i], err = messages[i].Encoded(); err != nil {
-			return err
+		if box == nil || box.joined == nil || m.Task == nil || !box.joined(m.Subject) {
+			if m, err = m.Encoded(); err != nil {
+				return err
+			}
 		}
+		rest = append(rest, m)
 	}
+	messages = rest
 	if box != nil {
 		return box.add(ctx, messages...)
 	}

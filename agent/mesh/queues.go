@@ -80,6 +80,7 @@ func (q queues) depth(ctx context.Context, name string) (subjects.Depth, error) 
 	if cfg.MaxMsgs > 0 {
 		d.Fill = max(d.Fill, float64(state.Msgs)/float64(cfg.MaxMsgs))
 	}
+	q.memory.add(&d)
 	return d, nil
 }
 

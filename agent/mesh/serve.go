@@ -41,6 +41,15 @@ func serve[T subjects.Task](ctx context.Context, s *server[T], partition string,
 	}
 	fetching := make(chan struct{}, 1)
 	var group sync.WaitGroup
+	if s.queue.InMemory && s.mesh.alone {
+		q, closeQueue := s.mesh.memory.open(s.queue.Name, s.queue.Subjects(partition))
+		defer closeQueue()
+		for range workers {
+			group.Go(func() {
+				pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.serveMemory(ctx, q) })
+			})
+		}
+	}
 	for range workers {
 		group.Go(func() {
 			// CPU profiles distinguish roles by this label.
@@ -100,6 +109,32 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 		}
 		if len(msgs) > 0 {
 			s.process(ctx, msgs)
+		}
+	}
+}
+
+// serveMemory processes tasks of a queue in memory until ctx ends.
+func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
+	for {
+		tasks := q.take(ctx, max(1, s.queue.MaxBatch))
+		if len(tasks) == 0 {
+			return
+		}
+		size := len(tasks)
+		if !s.batched {
+			size = pipelineChunk
+		}
+		for chunk := range slices.Chunk(tasks, size) {
+			messages := make([]subjects.Message, len(chunk))
+			for i, t := range chunk {
+				messages[i] = t.Message
+			}
+			batch := newMessageBatch(nil, s.mesh.log)
+			publish := s.follow(Repeatable(ctx), batch, messages)
+			for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
+				s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
+			}
+			s.mesh.memory.finish(q, chunk)
 		}
 	}
 }

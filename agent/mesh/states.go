@@ -18,8 +18,26 @@ import (
 // states are the schedule's states of feeds.
 type states struct{ *client }
 
-// LoadStates calls each for every readable state in the schedule bucket.
+// A StateSource is the active schedule of this process, whose states are newer than those of the bucket. Its methods may
+// be called concurrently.
+type StateSource interface {
+	States(each func(subjects.FeedState)) // calls each for every feed
+	State(feedID string) *subjects.State  // nil for an unknown feed
+}
+
+// ServeStates makes LoadStates and State return the states of the active schedule until end is called.
+func (c *client) ServeStates(from StateSource) (end func()) {
+	c.active.Store(&from)
+	return func() { c.active.CompareAndSwap(&from, nil) }
+}
+
+// LoadStates calls each for every state of the active schedule if it is in this process; otherwise for every readable
+// state in the schedule bucket.
 func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) error {
+	if active := s.active.Load(); active != nil {
+		(*active).States(each)
+		return nil
+	}
 	return s.values().each(ctx, withoutLastDispatch(each))
 }
 
@@ -77,6 +95,9 @@ func (s states) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
 
 // State returns the schedule's state of a feed, or nil if none exists.
 func (s states) State(ctx context.Context, feedID string) (*subjects.State, error) {
+	if active := s.active.Load(); active != nil {
+		return (*active).State(feedID), nil
+	}
 	return s.values().get(ctx, feedID)
 }
 

@@ -70,9 +70,13 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 	now := s.now()
 	s.mu.Unlock()
 	for {
-		tasks, out := s.popTasks(now)
+		inMemory := s.mesh.PassesInMemory(subjects.CrawlQueue.Name)
+		tasks, out := s.popTasks(now, inMemory)
 		if len(tasks) == 0 {
 			return nil
+		}
+		if inMemory {
+			ctx = mesh.Repeatable(ctx)
 		}
 		if err := s.publishTasks(ctx, tasks, out); err != nil {
 			return err
@@ -128,8 +132,9 @@ func (s *scheduler) readQueues(ctx context.Context) error {
 const maxTasksPerRound = (mesh.MaxPutBatch - 1) / subjects.MaxFeeds
 
 // popTasks pops tasks from the plan, hot feeds first, within the capacity of the queues, and returns them
-// with the changed states.
-func (s *scheduler) popTasks(now time.Time) (tasks []subjects.Crawl, out changes) {
+// with the changed states. If the tasks pass in memory, no states need to be written: after a crash the feeds are due as
+// before, and their tasks are lost.
+func (s *scheduler) popTasks(now time.Time, inMemory bool) (tasks []subjects.Crawl, out changes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []string
@@ -146,11 +151,13 @@ func (s *scheduler) popTasks(now time.Time) (tasks []subjects.Crawl, out changes
 			}
 			task := s.plan.Task(tier, feeds, now)
 			tasks, ids = append(tasks, task), append(ids, task.ID())
-			out.states = append(out.states, statesOf(feeds)...)
+			if !inMemory {
+				out.states = append(out.states, statesOf(feeds)...)
+			}
 			s.crawlTasks++
 		}
 	}
-	if len(tasks) > 0 {
+	if len(tasks) > 0 && !inMemory {
 		s.last.State.Crawl = strings.Join(ids, " ")
 		out.states, out.atomic = append(out.states, &s.last), true
 	}

@@ -43,6 +43,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	if err := s.load(ctx); err != nil {
 		return err
 	}
+	defer s.mesh.ServeStates(s)()
 	s.log.Debug("schedule active", "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serveObservations(ctx) })
@@ -54,12 +55,15 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	}{
 		{reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
-		{saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
+		{saveEvery, s.writeResults}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })
 	}
 	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := s.writeResults(ctx); err != nil {
 		return err
 	}
 	// All dispatched tasks are published: a successor need not repeat them.
@@ -139,12 +143,14 @@ func (s *scheduler) serveObservations(ctx context.Context) error {
 type observer struct {
 	*scheduler
 	stop   func()
-	failed error
+	failed error // protected by observing
 }
 
 var errSteppedDown = errors.New("schedule stepped down")
 
 func (l *observer) ReceiveAll(ctx context.Context, tasks []subjects.Observe) error {
+	l.observing.Lock()
+	defer l.observing.Unlock()
 	if l.failed != nil {
 		return mesh.RetryAfter(time.Second, errSteppedDown)
 	}
@@ -161,7 +167,50 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 	if err != nil {
 		return err
 	}
-	return s.states.write(ctx, seen)
+	if !mesh.IsRepeatable(ctx) {
+		return s.states.write(ctx, seen)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range seen.states {
+		s.unwritten[f.FeedID] = true
+	}
+	return nil
+}
+
+// writeResults writes the states of feeds that were polled since the last call. After a crash before it these feeds are
+// polled again.
+func (s *scheduler) writeResults(ctx context.Context) error {
+	s.observing.Lock()
+	defer s.observing.Unlock()
+	s.mu.Lock()
+	var results changes
+	for id := range s.unwritten {
+		if f := s.plan.State(id); f != nil { // not removed since
+			results.states = append(results.states, f)
+		}
+	}
+	clear(s.unwritten)
+	s.mu.Unlock()
+	return s.states.write(ctx, results)
+}
+
+// States implements [mesh.StateSource].
+func (s *scheduler) States(each func(subjects.FeedState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plan.EachState(each)
+}
+
+// State implements [mesh.StateSource].
+func (s *scheduler) State(feedID string) *subjects.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.plan.State(feedID); f != nil {
+		state := *f.State
+		return &state
+	}
+	return nil
 }
 
 // applyObservations updates the plan with observations and returns the changes to write.

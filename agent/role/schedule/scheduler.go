@@ -55,7 +55,14 @@ type scheduler struct {
 	wake   chan struct{} // notifies dispatch of changed due times; has a buffer of one
 	mu     sync.Mutex    // protects plan, watch, and the fields up to notices
 	plan   *plan.Plan
-	last   subjects.FeedState // names the last dispatched tasks, if they may not have been published
+
+	unwritten map[string]bool // IDs of feeds with results that are not written yet
+
+	last subjects.FeedState // names the last dispatched tasks, if they may not have been published
+
+	// observing is held while observations are applied and written: by the workers of the queue, by those of tasks in
+	// memory, and by writeResults, so that no feed is removed between the start and the end of a write.
+	observing sync.Mutex
 
 	stored  []string        // IDs of the last feeds whose items were stored, at most maxStored
 	checked <-chan struct{} // announces a change of the store since checkStore read it; of checkStore alone
@@ -76,6 +83,7 @@ type scheduler struct {
 func newScheduler(env *work.Env, m *metrics) *scheduler {
 	s := &scheduler{
 		mesh: env.Mesh, store: env.Store, clock: env.Clock, wake: make(chan struct{}, 1), uptime: env.Uptime, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
+		unwritten: map[string]bool{},
 		plan: plan.New(plan.Options{
 			Policy:  policy.New(policySettings(env.Config)),
 			Budget:  env.Config.RequestsPerSecond,

@@ -28,6 +28,22 @@ func (p *Plan) URL(id string) string {
 	return ""
 }
 
+// State returns the state of a feed, or nil if the plan does not contain it.
+func (p *Plan) State(id string) *subjects.FeedState {
+	if f := p.feeds[id]; f != nil {
+		return &f.FeedState
+	}
+	return nil
+}
+
+// EachState calls each for a copy of the state of every feed.
+func (p *Plan) EachState(each func(subjects.FeedState)) {
+	for _, f := range p.feeds {
+		state := *f.State
+		each(subjects.FeedState{FeedID: f.FeedID, Revision: f.Revision, State: &state, Written: f.Written})
+	}
+}
+
 // Load restores a stored state, replacing any state of the feed in the plan: another schedule may have been
 // active until now.
 func (p *Plan) Load(s subjects.FeedState) {
