@@ -36,7 +36,7 @@ type Queue[T Task] struct {
 
 	// InMemory: in a process that has the NATS server for itself, tasks of a source that repeats them after a crash pass
 	// to the actor in memory, without a message.
-	InMemory bool
+	InMemory MemoryMode
 
 	Timeout    time.Duration   // timeout of one attempt
 	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
@@ -47,6 +47,16 @@ type Queue[T Task] struct {
 	MaxTasks int64 // maximum of waiting tasks
 	MaxBytes int64 // maximum size of waiting tasks
 }
+
+// A MemoryMode states whether tasks of a queue pass in memory, and what happens while the memory for them is full.
+type MemoryMode int
+
+// The modes.
+const (
+	MemoryOff    MemoryMode = iota // no task passes in memory
+	MemoryWaits                    // publishers wait
+	MemorySpills                   // publishers wait for a moment, then tasks become messages: an engine may be unavailable
+)
 
 func (q Queue[T]) timeout() time.Duration { return q.Timeout }
 

@@ -14,9 +14,9 @@ var (
 		Name: "crawl", Partitions: Tiers, Partition: func(t Crawl) string { return t.Tier },
 		// 100 feeds of one host that all time out after 30 s, one after another.
 		Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
-		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20, InMemory: true,
+		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20, InMemory: MemoryWaits,
 	}
-	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse", InMemory: true})
+	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse", InMemory: MemoryWaits})
 	PrepareQueue = documentQueue(Queue[Prepare]{Name: "prepare", AllowLocal: true})
 	PageQueue    = Queue[Page]{
 		// One at a time: the pages of a document take minutes, and further documents of a batch would wait
@@ -29,19 +29,21 @@ var (
 		Name: "cluster", Partitions: Languages, Partition: func(t Cluster) string { return t.Partition }, AllowLocal: true,
 	})
 	// No local delivery: if an agent crashed after it stored items and before it published their index task,
-	// a retry of the document's parse would find no new items, and they would never be indexed.
-	StoreQueue = documentQueue(Queue[Store]{Name: "store"})
+	// a retry of the document's parse would find no new items, and they would be indexed late: by the comparison of
+	// the index with the store. A process that has the server for itself begins with that comparison, and with that of
+	// the views.
+	StoreQueue = documentQueue(Queue[Store]{Name: "store", InMemory: MemoryWaits})
 	IndexQueue = Queue[Index]{
 		Name: "index", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,
-		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 1_000, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: MemorySpills,
 	}
 	ViewQueue = Queue[View]{
 		Name: "views", Timeout: 5 * time.Minute, AckWait: 10 * time.Second,
-		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 50, MaxTasks: 100_000, MaxBytes: 64 << 20,
+		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 50, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: MemorySpills,
 	}
 	ObserveQueue = Queue[Observe]{
 		Name: "observe", Timeout: time.Minute, AckWait: 10 * time.Second,
-		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: true,
+		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: MemoryWaits,
 	}
 	DeadLetterQueue = Queue[DeadLetter]{
 		Name: "giveups", Source: "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",

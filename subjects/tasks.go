@@ -134,8 +134,8 @@ type Parse struct {
 	Body        []byte `json:"body"`            // gzip
 }
 
-// BodySize returns the size of the document in the task, in bytes.
-func (t Parse) BodySize() int { return len(t.Body) }
+// BodySize returns the size of the document in the task, decompressed, in bytes.
+func (t Parse) BodySize() int { return max(int(t.Size), len(t.Body)) }
 
 // Document is the metadata of a parsed document.
 type Document struct {
@@ -243,6 +243,14 @@ type Store struct {
 // its successor's.
 func (t Store) ID() string { return fmt.Sprintf("%s.%d", t.Document.ID(), t.Fence.Number) }
 
+// BodySize returns the approximate size of the items in the task, in bytes.
+func (t Store) BodySize() (size int) {
+	for _, item := range t.Items {
+		size += len(item.HTML) + 1024
+	}
+	return size
+}
+
 // Index is the task to bring the index in agreement with the store for some items: stored items are indexed
 // in their current version, all others are removed from the index.
 type Index struct {
@@ -250,6 +258,9 @@ type Index struct {
 	IDs     []string  `json:"ids"`
 	Fetched time.Time `json:"since,omitzero"` // fetch time of new items; zero for others
 }
+
+// BodySize returns the size that the items in the task have at least when they are indexed, in bytes.
+func (t Index) BodySize() int { return len(t.IDs) << 12 }
 
 // ID returns a hash of the items and the reason.
 func (t Index) ID() string {

@@ -38,6 +38,9 @@ type client struct {
 	failed  map[string]error  // of the last scan, by bucket; without the buckets that were read whole
 }
 
+// IsAlone reports whether no other process uses the NATS server, so that tasks pass in memory: see [Repeatable].
+func (c *client) IsAlone() bool { return c.alone }
+
 // maxSkipped bounds the memory of skipped values. If there are more, they are logged again.
 const maxSkipped = 1000
 

@@ -12,7 +12,8 @@ import (
 // Repeatable returns a context for publishes whose source repeats them after a crash, as the schedule dispatches feeds
 // without a result again. Tasks of queues with [subjects.Queue.InMemory] then pass to the workers of this process in
 // memory, without a message, if no other process uses the server; and so do the tasks that follow from them. A task
-// that fails, or that no worker takes any more, becomes a message.
+// that fails, or that no worker takes any more, becomes a message. Tasks that follow from stored items are repeated by
+// the comparisons of the index and of the views with the store at the start.
 func Repeatable(ctx context.Context) context.Context {
 	return context.WithValue(ctx, repeatableKey{}, true)
 }
@@ -42,16 +43,18 @@ type memoryQueues struct {
 	done      map[string]uint64 // finished tasks by queue
 }
 
-// Bounds of a queue in memory, beyond which publishers wait. The tasks of a queue are dispatched feeds and their
-// results, of which the schedule bounds the number, and documents.
+// Bounds of a queue in memory: see [subjects.MemoryMode].
 const (
-	maxMemoryTasks = 1_000
-	maxMemoryBytes = 16 << 20 // of documents; one may exceed it
+	maxMemoryTasks = 5_000
+	maxMemoryBytes = 16 << 20 // of documents and items; one task may exceed it
+
+	spillAfter = time.Second // see [subjects.MemorySpills]
 )
 
 // A memoryQueue contains the tasks of some subjects until they are finished, oldest first.
 type memoryQueue struct {
 	name    string
+	waits   bool      // publishers wait while it is full
 	changed sync.Cond // of the fields below; its lock protects them
 	waiting []*memoryTask
 	pending list.List // of *memoryTask: waiting or in progress, oldest first
@@ -67,8 +70,8 @@ type memoryTask struct {
 }
 
 // open adds a queue for subjects. close removes it; its waiting tasks are lost.
-func (m *memoryQueues) open(name string, all []string) (q *memoryQueue, close func()) {
-	q = &memoryQueue{name: name}
+func (m *memoryQueues) open(name string, mode subjects.MemoryMode, all []string) (q *memoryQueue, close func()) {
+	q = &memoryQueue{name: name, waits: mode == subjects.MemoryWaits}
 	q.changed.L = new(sync.Mutex)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,8 +93,7 @@ func (m *memoryQueues) open(name string, all []string) (q *memoryQueue, close fu
 	}
 }
 
-// put passes a message to the workers of this process, and reports whether they take it. It waits while the queue is
-// full.
+// put passes a message to the workers of this process, and reports whether they take it.
 func (m *memoryQueues) put(ctx context.Context, message subjects.Message) bool {
 	if message.Task == nil || !IsRepeatable(ctx) {
 		return false
@@ -152,9 +154,15 @@ func (q *memoryQueue) put(ctx context.Context, message subjects.Message) bool {
 	}
 	q.changed.L.Lock()
 	defer q.changed.L.Unlock()
-	if !q.wait(ctx, func() bool {
+	hasRoom := func() bool {
 		return len(q.waiting) < maxMemoryTasks && (q.bytes == 0 || q.bytes+t.size <= maxMemoryBytes)
-	}) {
+	}
+	if !q.waits {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, spillAfter)
+		defer cancel()
+	}
+	if !q.wait(ctx, hasRoom) {
 		return false
 	}
 	t.at = q.pending.PushBack(t)
@@ -172,7 +180,7 @@ func (q *memoryQueue) take(ctx context.Context, limit int) []*memoryTask {
 		return nil
 	}
 	n, bytes := 0, 0
-	for n < min(limit, len(q.waiting)) && (n == 0 || bytes+q.waiting[n].size <= maxBatchBytes) {
+	for n < min(limit, len(q.waiting)) && (n == 0 || bytes+q.waiting[n].size <= maxMemoryBytes/2) {
 		bytes += q.waiting[n].size
 		n++
 	}

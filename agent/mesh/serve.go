@@ -41,8 +41,9 @@ func serve[T subjects.Task](ctx context.Context, s *server[T], partition string,
 	}
 	fetching := make(chan struct{}, 1)
 	var group sync.WaitGroup
-	if s.queue.InMemory && s.mesh.alone {
-		q, closeQueue := s.mesh.memory.open(s.queue.Name, s.queue.Subjects(partition))
+	s.turns = make(chan struct{}, workers)
+	if s.queue.InMemory != subjects.MemoryOff && s.mesh.alone {
+		q, closeQueue := s.mesh.memory.open(s.queue.Name, s.queue.InMemory, s.queue.Subjects(partition))
 		defer closeQueue()
 		for range workers {
 			group.Go(func() {
@@ -65,6 +66,22 @@ type server[T subjects.Task] struct {
 	queue   subjects.Queue[T]
 	actor   BatchActor[T]
 	batched bool // pass each batch to the actor as a whole
+
+	// Workers for messages and those for tasks in memory share as many turns as there are workers of either.
+	turns chan struct{}
+}
+
+// awaitTurn waits until less than all workers are busy, and extends the AckWait of messages meanwhile. end ends the turn.
+func (s *server[T]) awaitTurn(msgs []jetstream.Msg) (end func()) {
+	end = func() { <-s.turns }
+	for {
+		select {
+		case s.turns <- struct{}{}:
+			return end
+		case <-time.After(s.queue.AckWait / 3):
+			newMessageBatch(msgs, s.mesh.log).extendAckWait()
+		}
+	}
 }
 
 // runWorker fetches and processes tasks until ctx ends. Only one worker of the pool fetches at a time, so an
@@ -108,7 +125,9 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			sleep(ctx, time.Second)
 		}
 		if len(msgs) > 0 {
+			end := s.awaitTurn(msgs)
 			s.process(ctx, msgs)
+			end()
 		}
 	}
 }
@@ -116,7 +135,11 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 // serveMemory processes tasks of a queue in memory until ctx ends.
 func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 	for {
-		tasks := q.take(ctx, max(1, s.queue.MaxBatch))
+		limit := 1
+		if s.queue.MaxBatch > 1 {
+			limit = maxMemoryTasks // take bounds the bytes
+		}
+		tasks := q.take(ctx, limit)
 		if len(tasks) == 0 {
 			return
 		}
@@ -129,11 +152,13 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 			for i, t := range chunk {
 				messages[i] = t.Message
 			}
+			end := s.awaitTurn(nil)
 			batch := newMessageBatch(nil, s.mesh.log)
 			publish := s.follow(Repeatable(ctx), batch, messages)
 			for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
 				s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
 			}
+			end()
 			s.mesh.memory.finish(q, chunk)
 		}
 	}

@@ -108,7 +108,7 @@ func copyWithoutChecksums(t testing.TB, from, to string) {
 			t.Fatal(statement, err)
 		}
 	}
-	run(`PRAGMA page_size = 8192`)
+	run(`PRAGMA page_size = 4096`)
 	if err := migrate(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestDamage_LogInUse(t *testing.T) {
 		if err := putDamageBatch(t, s, damageBatches); err != nil {
 			t.Fatal(err)
 		}
-		damageInPlace(t, path+"-wal", logHeaderSize+s.log.Load().pages*(frameHeaderSize+8192), seed)
+		damageInPlace(t, path+"-wal", logHeaderSize+s.log.Load().pages*(frameHeaderSize+4096), seed)
 		right, err := readDamaged(t.Context(), s)
 		switch {
 		case err != nil && strings.Contains(err.Error(), "WRONG"):
@@ -371,7 +371,7 @@ func TestDamage_LogAtRest(t *testing.T) {
 		t.Fatalf("got %v, verified %+v; want the log of the commit verified", err, s.verified)
 	}
 	path := s.path + "-wal"
-	damageInPlace(t, path, logHeaderSize+s.log.Load().pages*(frameHeaderSize+8192), 1)
+	damageInPlace(t, path, logHeaderSize+s.log.Load().pages*(frameHeaderSize+4096), 1)
 	if err := os.Chtimes(path, s.verified.written, s.verified.written); err != nil {
 		t.Fatal(err)
 	}

@@ -100,11 +100,11 @@ const idleTimeout = 30 * time.Second
 // Changed rows are overwritten (secure_delete), so that passwords do not stay in free parts of pages; FAST omits pages
 // that would have to be written for this alone.
 //
-// Items of 2 KB fill pages of 8 KB to nine tenths, but pages of 4 KB to little more than half. Writes of both
-// are equally fast.
+// A new item changes some twelve pages, so pages of 4 KB instead of 8 KB halve what a transaction of one document writes,
+// and store 100,000 items of 5 KB in a sixth less space. A store with other pages keeps them.
 const writerPragmas = `
 	PRAGMA busy_timeout = 10000;
-	PRAGMA page_size = 8192;
+	PRAGMA page_size = 4096;
 	PRAGMA secure_delete = FAST;
 	PRAGMA synchronous = FULL;
 	PRAGMA fullfsync = ON;

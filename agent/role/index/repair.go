@@ -53,6 +53,8 @@ type reconciler struct {
 	log   *slog.Logger
 	found *prometheus.CounterVec // differences, by kind
 
+	isAlone bool // index tasks pass in memory
+
 	next      time.Time // time of the next comparison; zero at the start
 	refilled  time.Time // time at which the index was last found lost
 	reached   int64     // most items in the index since then: fewer now are another loss, not a rebuild in progress
@@ -63,7 +65,7 @@ type reconciler struct {
 
 func newReconciler(env *work.Env) *reconciler {
 	return &reconciler{
-		store: env.Store, index: env.Index, mesh: env.Mesh, clock: env.Clock, log: env.Log,
+		store: env.Store, index: env.Index, mesh: env.Mesh, isAlone: env.Mesh.IsAlone(), clock: env.Clock, log: env.Log,
 		found: metric.Counters(env.Metrics, "feedmesh_reconciled_items_total", "Differences of the index from the store: missing, stale, or surplus items.", "difference"),
 	}
 }
@@ -123,7 +125,7 @@ func (r *reconciler) check(ctx context.Context) error {
 // The reasons for a comparison.
 const (
 	mostMissing  = "most items are missing"
-	atStart      = "the counts differ at the start"
+	atStart      = "the counts differ at the start, or tasks in memory may have been lost"
 	countsDiffer = "the counts go on differing by more than what waits"
 	periodic     = "it is time"
 )
@@ -141,7 +143,7 @@ func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64
 	switch {
 	case 2*indexed < stored && (indexed < r.reached || now.Sub(r.refilled) >= refillEvery):
 		return mostMissing
-	case start && indexed != stored:
+	case start && (indexed != stored || r.isAlone):
 		return atStart
 	case r.failed != "":
 		return r.failed

@@ -25,6 +25,16 @@ import (
 	"feedmesh/subjects"
 )
 
+// A process alone may have lost index tasks in memory, also those of changed items, with which the counts agree.
+func TestReconciler_ComparesAtStartOfProcessAlone(t *testing.T) {
+	r := &reconciler{isAlone: true}
+	for i, want := range []string{atStart, ""} {
+		if got := r.reason(worktest.Noon, 100, 100, 0); got != want {
+			t.Errorf("check %d: got %q, want %q", i+1, got, want)
+		}
+	}
+}
+
 func TestReconciler_Reasons(t *testing.T) {
 	start := worktest.Noon
 	for _, test := range []struct {

@@ -27,7 +27,7 @@ const (
 	measureEvery     = 5 * time.Second
 	checkStoreEvery  = 10 * time.Second
 	maxStored        = 100 // feeds that a check of the store reads
-	saveEvery        = 5 * time.Second
+	saveEvery        = 10 * time.Second
 	saveAllEvery     = time.Minute
 
 	// maxQueuedCrawls bounds the crawl tasks in the queue: enough to keep many crawlers busy, and few enough

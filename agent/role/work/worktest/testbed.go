@@ -68,3 +68,15 @@ func (r *Testbed) Env(m *mesh.Mesh) *work.Env {
 		CheckDiskSpace: func() error { return nil },
 	}
 }
+
+// JoinAlone joins as a process that has the server for itself.
+func (r *Testbed) JoinAlone(agent string) *mesh.Mesh {
+	r.T.Helper()
+	m, err := mesh.Join(r.T.Context(), mesh.Options{
+		Agent: agent, Conn: embeddedtest.Connect(r.T, r.serve), Alone: true, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return m
+}
