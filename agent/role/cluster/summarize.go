@@ -24,7 +24,7 @@ const (
 	// again. So a story that was just summarized is delayed before the next summary: twice as long each time
 	// while it keeps growing, and longer the larger it is, because one more item changes it less. A summary
 	// is at most maxDelay old, and new stories are summarized in the next round.
-	summarizeEvery = 2 * time.Second
+	summarizeEvery = 5 * time.Second
 	delayPerItem   = 20 * time.Millisecond // for each item of a story
 	maxDelay       = 30 * time.Second
 

@@ -206,7 +206,8 @@ func TestSummarizer_DelayedStoriesHideNoOthers(t *testing.T) {
 	plant := func(story, key string) {
 		n.plant(storage.Item{ID: key, Key: key, Title: "Title", URL: "https://h" + key + ".example/", Partition: "en", EventID: "e" + story, StoryID: story, FirstSeen: n.now})
 	}
-	for i := range 110 { // large enough to be delayed immediately
+	const large = int(summarizeEvery/delayPerItem) + 10 // items of a story that is delayed immediately
+	for i := range large {
 		plant("large", fmt.Sprint("a", i))
 	}
 	n.summarize()
@@ -219,7 +220,7 @@ func TestSummarizer_DelayedStoriesHideNoOthers(t *testing.T) {
 	if s, err := storage.StoryByID(t.Context(), n.store, "new"); err != nil || s.Items != 2 {
 		t.Errorf("got %d items, %v; want the new story summarized despite delayed ones", s.Items, err)
 	}
-	if s, err := storage.StoryByID(t.Context(), n.store, "large"); err != nil || s.Items != 110 {
+	if s, err := storage.StoryByID(t.Context(), n.store, "large"); err != nil || s.Items != large {
 		t.Errorf("got %d items, %v; want the summary delayed", s.Items, err)
 	}
 }

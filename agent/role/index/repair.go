@@ -175,6 +175,9 @@ func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, 
 	if err != nil {
 		return 0, err
 	}
+	if !r.isAlone || reason != atStart {
+		days = suspects(days, now)
+	}
 	rejected := sync.OnceValues(func() (map[string]bool, error) { return r.rejectedTasks(ctx) })
 	found := map[reconcile.State]int{}
 	include := func(item reconcile.Item) (bool, error) {
@@ -194,7 +197,7 @@ func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, 
 			r.log.Info("index lost, rebuild started")
 		}
 	})
-	err = reconcile.Queue(ctx, r.store, r.index, suspects(days, now), fmt.Sprintf("reconciled %d", now.UnixMicro()), include,
+	err = reconcile.Queue(ctx, r.store, r.index, days, fmt.Sprintf("reconciled %d", now.UnixMicro()), include,
 		func(ctx context.Context, task subjects.Index) error {
 			logStart()
 			return r.publish(ctx, task)

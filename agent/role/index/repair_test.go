@@ -131,6 +131,18 @@ func TestReconciler_RepeatsFailedComparisons(t *testing.T) {
 	w.wantDifferences("afterwards")
 }
 
+// The start of a process alone compares all items, since a crash may have lost the task of a changed item of any age.
+func TestReconciler_FindsChangedItemsAtStartOfProcessAlone(t *testing.T) {
+	w := newIndexFixture(t, 30)
+	w.reconciler.isAlone = true
+	for n := range 3 { // of three days
+		w.change(n)
+	}
+	w.wantDifferences("at the start", w.ids[:3]...)
+	w.indexStored(w.ids[:3]...)
+	w.wantDifferences("afterwards")
+}
+
 // A failingDays is a store that can't list the numbers of items by day.
 type failingDays struct{ storage.Store }
 
@@ -192,7 +204,7 @@ func newIndexFixture(t *testing.T, n int) *indexFixture {
 	}
 	w.indexStored(w.ids...)
 	w.reconciler = &reconciler{
-		store: w.store, index: w.index, mesh: r.Mesh, clock: r.Clock, found: newReconciler(&work.Env{Metrics: prometheus.NewRegistry()}).found,
+		store: w.store, index: w.index, mesh: r.Mesh, clock: r.Clock, found: newReconciler(&work.Env{Mesh: r.Mesh, Metrics: prometheus.NewRegistry()}).found,
 		log: slog.New(slog.NewTextHandler(&w.log, nil)),
 	}
 	return w
