@@ -260,7 +260,7 @@ type Index struct {
 }
 
 // BodySize returns the size that the items in the task have at least when they are indexed, in bytes.
-func (t Index) BodySize() int { return len(t.IDs) << 12 }
+func (t Index) BodySize() int { return len(t.IDs) << 11 }
 
 // ID returns a hash of the items and the reason.
 func (t Index) ID() string {

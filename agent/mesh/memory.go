@@ -46,7 +46,7 @@ type memoryQueues struct {
 // Bounds of a queue in memory: see [subjects.MemoryMode].
 const (
 	maxMemoryTasks = 5_000
-	maxMemoryBytes = 16 << 20 // of documents and items; one task may exceed it
+	maxMemoryBytes = 8 << 20 // of documents and items; one task may exceed it
 
 	spillAfter = time.Second // see [subjects.MemorySpills]
 )
@@ -59,6 +59,7 @@ type memoryQueue struct {
 	waiting []*memoryTask
 	pending list.List // of *memoryTask: waiting or in progress, oldest first
 	bytes   int       // of the waiting ones
+	full    time.Time // since when a publisher found no room, and none has found room; zero otherwise
 	closed  bool
 }
 
@@ -157,14 +158,18 @@ func (q *memoryQueue) put(ctx context.Context, message subjects.Message) bool {
 	hasRoom := func() bool {
 		return len(q.waiting) < maxMemoryTasks && (q.bytes == 0 || q.bytes+t.size <= maxMemoryBytes)
 	}
-	if !q.waits {
+	if !q.waits && !hasRoom() {
+		if q.full.IsZero() {
+			q.full = time.Now()
+		}
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, spillAfter)
+		ctx, cancel = context.WithDeadline(ctx, q.full.Add(spillAfter))
 		defer cancel()
 	}
 	if !q.wait(ctx, hasRoom) {
 		return false
 	}
+	q.full = time.Time{}
 	t.at = q.pending.PushBack(t)
 	q.waiting, q.bytes = append(q.waiting, t), q.bytes+t.size
 	q.changed.Broadcast()

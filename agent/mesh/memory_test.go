@@ -126,10 +126,10 @@ func TestMemory_FailedTaskBecomesMessage(t *testing.T) {
 	}
 }
 
-// heavy is a task of four megabytes.
+// heavy is a task of two megabytes.
 type heavy struct{ job }
 
-func (heavy) BodySize() int { return 4 << 20 }
+func (heavy) BodySize() int { return 2 << 20 }
 
 func TestMemory_FullQueue(t *testing.T) {
 	for _, c := range []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	"github.com/gofrs/flock"
+	"go.etcd.io/bbolt"
 )
 
 // ErrBroken reports that a folder contains an unusable index: damaged, or of another format. Move the folder
@@ -202,6 +203,11 @@ func settings() map[string]any {
 		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 8, "SegmentsPerMergeTask": 20, "FloorSegmentSize": 500},
 	}
 }
+
+// Scorch lists its segments in a bolt file, in two transactions a batch, and opens it with bolt's default options (bleve
+// v2.6.3). Bolt then writes the list of free pages with each transaction, a quarter of what it writes, instead of finding
+// them when it opens the file, which has few pages.
+func init() { bbolt.DefaultOptions.NoFreelistSync = true }
 
 // closeTimeout is the timeout of scorch's background workers, which may never end after a panic.
 const closeTimeout = 10 * time.Second

@@ -68,9 +68,9 @@ func idleIn(ctx context.Context, out *report.Report, dir string, size feedsSize,
 
 // buildBoth builds the agent with and without release flags, and returns the latter.
 func buildBoth(ctx context.Context, out *report.Report, dir string) (program string, err error) {
-	for _, as := range []struct{ what, folder, ldflags string }{
-		{"size of the program as released (-s -w)", "released", "-s -w"},
-		{"size of the program", "built", ""},
+	for _, as := range []struct{ what, folder, ldflags, aim string }{
+		{"size of the program as released (-s -w)", "released", "-s -w", "<= 45"},
+		{"size of the program", "built", "", ""},
 	} {
 		folder := filepath.Join(dir, as.folder)
 		if err := os.Mkdir(folder, 0o755); err != nil {
@@ -79,7 +79,7 @@ func buildBoth(ctx context.Context, out *report.Report, dir string) (program str
 		if program, err = buildAgent(ctx, folder, "-ldflags", as.ldflags); err != nil {
 			return "", err
 		}
-		out.Add(as.what, float64(bytesUnder(program))/1e6, "MB")
+		out.Aimed(as.what, float64(bytesUnder(program))/1e6, "MB", as.aim)
 	}
 	return program, nil
 }
@@ -93,6 +93,6 @@ func watch(ctx context.Context, out *report.Report, a *agent, how string, lasts 
 	}
 	spent := a.usage().since(before)
 	out.Aimed("memory (RSS), "+how, a.memory(), "MB", "<= 80")
-	out.Add("CPU, "+how, spent.percent(), "% of a core")
+	out.Aimed("CPU, "+how, spent.percent(), "% of a core", "<= 0.5")
 	out.Add("written to disk, "+how, float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s")
 }

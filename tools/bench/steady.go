@@ -186,8 +186,8 @@ func (s *steady) measure(ctx context.Context) error {
 	}
 	s.lags(before, after)
 	s.costs(before, after, spent)
-	s.Add("memory (RSS), on average", watch.mean(), "MB")
-	s.Aimed("memory (RSS), at most", slices.Max(watch.all), "MB", "<= 400")
+	s.Aimed("memory (RSS), on average", watch.mean(), "MB", "<= 450")
+	s.Aimed("memory (RSS), at most", slices.Max(watch.all), "MB", "<= 600")
 	load.rows(s.Report, "")
 	if ledger, err := s.web.ledger(ctx); err == nil && ledger.MeanDelay > 0 {
 		s.Add("published to fetched, on average: the delay of polling", ledger.MeanDelay/60, "min")
@@ -215,6 +215,6 @@ func (s *steady) costs(before, after metrics, spent usagePeriod) {
 	s.Add("polls", spent.rate(after.since(before, "feedmesh_fetch_total")), "/s")
 	s.Add("new items", spent.rate(items), "/s")
 	s.Aimed("CPU of the node, searches included", spent.percent(), "% of a core", "<= 15")
-	s.Add("written to disk", float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s")
+	s.Aimed("written to disk", float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s", "<= 250")
 	s.Add("written to disk, by new items", float64(spent.written)/items/1e3, "kB an item")
 }

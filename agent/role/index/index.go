@@ -48,7 +48,7 @@ func newIndexer(env *work.Env, out subjects.Publisher) *indexer {
 // again and again.
 const (
 	maxBatchItems    = 2000                   // maximum size of a batch
-	minBatchInterval = 250 * time.Millisecond // from the start of a small batch to that of the next
+	minBatchInterval = 400 * time.Millisecond // from the start of a small batch to that of the next
 	maxBatchInterval = 2 * time.Second        // the same for a large batch
 )
 
@@ -58,7 +58,7 @@ func batchInterval(n int) time.Duration {
 	if n >= maxBatchItems {
 		return 0
 	}
-	return min(minBatchInterval+minBatchInterval*time.Duration(n)/50, maxBatchInterval)
+	return min(max(minBatchInterval, 250*time.Millisecond+5*time.Millisecond*time.Duration(n)), maxBatchInterval)
 }
 
 // indexer updates the index from the store for the items of its tasks. It reads the items from the store, so

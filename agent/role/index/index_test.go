@@ -257,7 +257,7 @@ func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error 
 
 func TestIndexer_BatchesGrowWithTheBacklog(t *testing.T) {
 	for n, want := range map[int]time.Duration{
-		0: 250 * time.Millisecond, 20: 350 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
+		0: 400 * time.Millisecond, 20: 400 * time.Millisecond, 50: 500 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
 	} {
 		if got := batchInterval(n); got != want {
 			t.Errorf("after a batch of %d items: got the next after %v, want %v", n, got, want)

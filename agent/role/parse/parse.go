@@ -214,7 +214,8 @@ func hintsOf(task subjects.Parse, d feed.Document) *subjects.Hints {
 		Entries: len(d.Entries), Hub: cmp.Or(task.Hub, d.Hub), Self: cmp.Or(task.Self, d.Self),
 	}
 	if d.ZoneKnown {
-		h.Zone = &d.Zone
+		zone := d.Zone
+		h.Zone = &zone
 	}
 	return h
 }

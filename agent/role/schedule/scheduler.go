@@ -28,7 +28,7 @@ const (
 	checkStoreEvery  = 10 * time.Second
 	maxStored        = 100 // feeds that a check of the store reads
 	saveEvery        = 10 * time.Second
-	saveAllEvery     = time.Minute
+	saveAllEvery     = 5 * time.Minute
 
 	// maxQueuedCrawls bounds the crawl tasks in the queue: enough to keep many crawlers busy, and few enough
 	// to be finished long before InFlightTimeout.

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"feedmesh/agent/role/schedule/policy"
@@ -37,6 +38,7 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		p.RequestMove(Move{f.FeedID, o.URL})
 		return nil
 	}
+	o = withoutDocument(o)
 	o.Fetched = earlierOf(o.Fetched, now) // the clock of the agent that fetched it may be ahead
 	if o.Pushed() {
 		return f.pushed(o, now)
@@ -73,6 +75,24 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		p.spread(f, now)
 	}
 	return f
+}
+
+// withoutDocument returns the observation with copies of its texts. Without them the state of a feed would keep a whole
+// document in memory, or the header of a response, of which they are parts if the observation was passed in memory.
+func withoutDocument(o subjects.Observation) subjects.Observation {
+	for _, text := range []*string{&o.ETag, &o.LastModified, &o.Moved, &o.Class, &o.Error, &o.Malformed, &o.ProxyID} {
+		*text = strings.Clone(*text)
+	}
+	if o.Hints != nil {
+		hints := *o.Hints
+		hints.Hub, hints.Self = strings.Clone(hints.Hub), strings.Clone(hints.Self)
+		if hints.Zone != nil {
+			zone := *hints.Zone
+			hints.Zone = &zone
+		}
+		o.Hints = &hints
+	}
+	return o
 }
 
 // recordResult evaluates the first observation of a poll: that of the crawl, or a later one that overtook it.

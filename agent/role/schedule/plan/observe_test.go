@@ -1,12 +1,16 @@
 package plan
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+	"weak"
 
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -23,6 +27,33 @@ func due(t *testing.T, p *Plan, f *Feed, now time.Time) *Feed {
 		t.Fatalf("got %v at %v, want %s", ids(popped), now, f.FeedID)
 	}
 	return f
+}
+
+// Observations that pass in memory have texts that are parts of documents. The plan keeps none of them.
+func TestObserve_KeepsNoDocument(t *testing.T) {
+	p := planOf(1, 1)
+	f := popAll(p, noon)[0]
+	document := bytes.Repeat([]byte("https://example.com/feed "), 1<<16)
+	kept := weak.Make(&document[0])
+	text := unsafe.String(&document[0], len(document))
+	part := text[:len("https://example.com/feed")]
+	parsed := struct {
+		zone    int
+		entries string
+	}{180, text}
+	o := observation(f, subjects.Stored, noon)
+	o.ETag, o.LastModified, o.Moved, o.Malformed, o.Class, o.Error, o.ProxyID = part, part, part, part, part, part, part
+	o.Hints = &subjects.Hints{Hub: part, Self: part, Zone: &parsed.zone}
+	p.Observe(o, noon)
+	if s := f.State; s.ETag != part || s.Malformed != part || *s.Hints != (subjects.Hints{Hub: part, Self: part, Zone: s.Hints.Zone}) || *s.Hints.Zone != 180 {
+		t.Errorf("got state %+v with hints %+v", s, s.Hints)
+	}
+	document, text, part, parsed.entries, o = nil, "", "", "", subjects.Observation{}
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the plan keeps a document in memory")
+	}
+	runtime.KeepAlive(p)
 }
 
 func TestOutage_FailuresDoNotCount(t *testing.T) {
