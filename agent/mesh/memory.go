@@ -70,8 +70,8 @@ type memoryTask struct {
 	at    *list.Element // in pending
 }
 
-// open adds a queue for subjects. close removes it; its waiting tasks are lost.
-func (m *memoryQueues) open(name string, mode subjects.MemoryMode, all []string) (q *memoryQueue, close func()) {
+// open adds a queue for subjects. close removes it and returns its waiting tasks.
+func (m *memoryQueues) open(name string, mode subjects.MemoryMode, all []string) (q *memoryQueue, close func() (waiting []subjects.Message)) {
 	q = &memoryQueue{name: name, waits: mode == subjects.MemoryWaits}
 	q.changed.L = new(sync.Mutex)
 	m.mu.Lock()
@@ -82,7 +82,7 @@ func (m *memoryQueues) open(name string, mode subjects.MemoryMode, all []string)
 	for _, subject := range all {
 		m.bySubject[subject] = q
 	}
-	return q, func() {
+	return q, func() (waiting []subjects.Message) {
 		m.mu.Lock()
 		for _, subject := range all {
 			if m.bySubject[subject] == q {
@@ -90,7 +90,13 @@ func (m *memoryQueues) open(name string, mode subjects.MemoryMode, all []string)
 			}
 		}
 		m.mu.Unlock()
-		q.change(func() { q.closed, q.waiting = true, nil })
+		q.change(func() {
+			for _, t := range q.waiting {
+				waiting = append(waiting, t.Message)
+			}
+			q.closed, q.waiting = true, nil
+		})
+		return waiting
 	}
 }
 

@@ -44,7 +44,7 @@ func serve[T subjects.Task](ctx context.Context, s *server[T], partition string,
 	s.turns = make(chan struct{}, workers)
 	if s.queue.InMemory != subjects.MemoryOff && s.mesh.alone {
 		q, closeQueue := s.mesh.memory.open(s.queue.Name, s.queue.InMemory, s.queue.Subjects(partition))
-		defer closeQueue()
+		defer func() { s.leave(ctx, closeQueue()) }()
 		for range workers {
 			group.Go(func() {
 				pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) { s.serveMemory(ctx, q) })
@@ -161,6 +161,17 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 			end()
 			s.mesh.memory.finish(q, chunk)
 		}
+	}
+}
+
+// leave publishes tasks that wait in memory when the workers stop, if their source does not repeat them before the next
+// start of the process.
+func (s *server[T]) leave(ctx context.Context, waiting []subjects.Message) {
+	if s.queue.InMemory != subjects.MemorySpills {
+		return
+	}
+	if err := s.publish(ctx, newMessageBatch(nil, s.mesh.log), waiting); err != nil {
+		s.mesh.log.Warn("tasks lost, the next start finds what they were for", "role", s.queue.Name, "tasks", len(waiting), "err", err)
 	}
 }
 
