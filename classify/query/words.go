@@ -40,17 +40,20 @@ func bounded(word string) string {
 // each pair of neighboring characters, and one for the last character alone, so that a single character is a
 // prefix of a word at every position. Articles merged with the next word ("l'avion") are left out, but count
 // as a position. O(len(s)).
-func Words(s string) []Word { return split(s, allTails) }
+func Words(s string) []Word { return split(nil, s, allTails) }
+
+// AppendWords appends the words of [Words] to a list.
+func AppendWords(list []Word, s string) []Word { return split(list, s, allTails) }
 
 // QueryWords returns the words of a query in order, nil if there are none: those of [Words] without the
 // single last character of a longer run.
-func QueryWords(s string) []Word { return split(s, noTails) }
+func QueryWords(s string) []Word { return split(nil, s, noTails) }
 
 // QueryWords returns the words of the condition. In a phrase the single last character of a run is left out
 // at the end only: between two words it occurs in texts too and determines their distance.
 func (t Text) QueryWords() []Word {
 	if t.Form == Phrase {
-		return split(t.Words, innerTails)
+		return split(nil, t.Words, innerTails)
 	}
 	return QueryWords(t.Words)
 }
@@ -73,8 +76,8 @@ func Stems(words []Word) []string {
 	return stems
 }
 
-func split(s string, which tailPolicy) []Word {
-	p := splitter{s: s, tails: which != noTails}
+func split(list []Word, s string, which tailPolicy) []Word {
+	p := splitter{s: s, tails: which != noTails, words: list}
 	for w := range text.EachWord(s) {
 		if p.words == nil {
 			p.words = make([]Word, 0, text.EstimateWords(s))

@@ -3,6 +3,7 @@ package bleve
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"sync"
 
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
@@ -57,11 +58,17 @@ type wordsOf struct {
 	sequence []byte // see codeOf
 }
 
+// wordLists are buffers of Analyze, of type *[]query.Word.
+var wordLists = sync.Pool{New: func() any { return new([]query.Word) }}
+
 func (f *wordsOf) Analyze() {
 	var spare []bleveindex.TokenFreq // allocated in batches
+	list := wordLists.Get().(*[]query.Word)
+	defer wordLists.Put(list)
 	for _, s := range f.texts {
-		words := query.Words(s)
-		if words == nil {
+		words := query.AppendWords((*list)[:0], s)
+		*list = words
+		if len(words) == 0 {
 			continue
 		}
 		if f.stems == nil {
@@ -87,6 +94,7 @@ func (f *wordsOf) Analyze() {
 				f.written.values = append(f.written.values, word.Text)
 			}
 		}
+		clear(words) // the pool keeps no text in memory
 		f.skip(1)
 	}
 }

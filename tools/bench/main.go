@@ -35,6 +35,8 @@ var parts = []part{
 	{"search", "indexing and search costs of each search engine", true, benchSearch},
 	{"growth", "cost of an item and of a poll at growing numbers of items and feeds", true, benchGrowth},
 	{"idle", "an idle node with few feeds: its start, use of resources and program size", true, benchIdle},
+	{"limited", "the first sweep of a node with a memory limit of 256 MiB and without one", true, benchLimited},
+	{"endurance", "memory and files of a node whose feeds publish twenty times as often as real ones, for an hour", false, benchEndurance},
 	{"crawl", "polling of many feeds without the other roles, and their memory", false, benchCrawl},
 	{"parse", "cost of parsing documents and preparing entries", false, component.Parse},
 	{"classify", "cost of loading and evaluating rules", false, component.Classify},
