@@ -26,6 +26,9 @@ const (
 	// minRelease is the minimum amount to return; a release costs one or two collections.
 	minRelease = 8 << 20
 
+	// releaseInterval is the minimum interval of releases: bursts each few seconds would cause two collections each.
+	releaseInterval = 20 * time.Second
+
 	// codeReleaseInterval is the interval at which the pages of the program's file are released. Pages in use
 	// are loaded again within milliseconds.
 	codeReleaseInterval = time.Minute
@@ -64,7 +67,7 @@ type controller struct {
 	collected    usage     // at the last measurement after a collection
 	cost         float64   // CPU time of the collections before it, in seconds each
 	busy         float64   // CPU time of the process before it, in seconds a second
-	released     uint64    // total allocated bytes at the last release
+	released     usage     // at the last release
 	codeReleased time.Time // last release of the program's pages
 }
 
@@ -92,11 +95,11 @@ func limit(live, available int64) int64 {
 // release returns free heap to the OS if it is large and the allocation rate is low, and releases the pages of the
 // program from time to time.
 func (t *controller) release(now usage) {
-	if now.idle(t.last) && now.allocated-t.released > max(minRelease, now.live/4) {
+	if now.idle(t.last) && now.allocated-t.released.allocated > max(minRelease, now.live/4) && now.at.Sub(t.released.at) >= releaseInterval {
 		runtime.GC() // pools are freed by the second collection
 		debug.FreeOSMemory()
 		now = measure()
-		t.released = now.allocated
+		t.released = now
 	}
 	if now.at.Sub(t.codeReleased) >= codeReleaseInterval {
 		releaseCode()

@@ -84,6 +84,17 @@ func TestRelease_OnceAfterBurst(t *testing.T) {
 	if controller.released != released {
 		t.Error("got another release without allocations, want none")
 	}
+	for after, want := range map[time.Duration]bool{releaseInterval - sampleInterval: false, releaseInterval: true} {
+		controller.released = released
+		next := measure()
+		controller.last.at = released.at.Add(after - sampleInterval)
+		next.at, next.held, next.allocated = released.at.Add(after), now.held, released.allocated+256*mb // after another burst
+		controller.last.allocated = next.allocated
+		controller.release(next)
+		if got := controller.released != released; got != want {
+			t.Errorf("another burst, %v after a release: got a release: %t, want %t", after, got, want)
+		}
+	}
 }
 
 // Not parallel: the limit applies to the process.

@@ -21,7 +21,7 @@ type states struct{ *client }
 // A StateSource is the active schedule of this process, whose states are newer than those of the bucket. Its methods may
 // be called concurrently.
 type StateSource interface {
-	States(each func(subjects.FeedState)) // calls each for every feed
+	States(each func(subjects.FeedState)) // calls each for every feed; each must not wait
 	State(feedID string) *subjects.State  // nil for an unknown feed
 }
 
