@@ -154,6 +154,8 @@ func (q *memoryQueue) wait(ctx context.Context, condition func() bool) bool {
 	return !q.closed && ctx.Err() == nil
 }
 
+// put adds a task. While the queue is full it waits, see [subjects.MemoryMode], and returns false if it remains full, is
+// closed, or ctx ends.
 func (q *memoryQueue) put(ctx context.Context, message subjects.Message) bool {
 	t := &memoryTask{Message: message, since: time.Now()}
 	if s, is := message.Task.(interface{ BodySize() int }); is {

@@ -29,7 +29,8 @@ type publisher struct {
 }
 
 // Publish puts messages on their queues. It returns when the server has stored them all or, under the context
-// of an actor's task, when they are buffered to be executed or published before that task is settled. It blocks
+// of an actor's task, when they are buffered to be executed or published before that task is settled; repeatable ones
+// may pass in memory, see [Repeatable]. It blocks
 // and retries while a queue is full or the servers are unavailable, until ctx ends. The messages belong to the
 // trace of ctx.
 func (p *publisher) Publish(ctx context.Context, messages ...subjects.Message) (err error) {

@@ -167,7 +167,7 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 	if err != nil {
 		return err
 	}
-	if !mesh.IsRepeatable(ctx) {
+	if !mesh.IsRepeatable(ctx) || len(seen.removed) > 0 {
 		return s.states.write(ctx, seen)
 	}
 	s.mu.Lock()
