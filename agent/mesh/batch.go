@@ -4,16 +4,19 @@ import (
 	"cmp"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/subjects"
 )
 
-// delivery is one task of a message. A bundle yields several; the follow-up task of a joined step has no message.
+// delivery is one task of a message. A bundle yields several; a task in memory and the follow-up task of a joined step
+// have no message.
 type delivery struct {
 	subjects.Message               // of the task; Single if it was delivered as a message of its own
-	msg              jetstream.Msg // nil for a follow-up task
+	msg              jetstream.Msg // nil without a message
+	since            time.Time     // publishing time of a task in memory; zero for others
 }
 
 // deliveriesOf returns the tasks of a message, not decoded.
@@ -28,9 +31,9 @@ func deliveriesOf(msg jetstream.Msg) ([]delivery, error) {
 	}
 	deliveries := make([]delivery, len(parts))
 	for i, p := range parts {
-		deliveries[i] = delivery{subjects.Message{
+		deliveries[i] = delivery{Message: subjects.Message{
 			Subject: msg.Subject(), ID: p.ID, Header: p.Header, Schema: subjects.SchemaOf(p.Data), Single: single, Data: p.Data,
-		}, msg}
+		}, msg: msg}
 	}
 	return deliveries, nil
 }

@@ -148,13 +148,13 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 			size = pipelineChunk
 		}
 		for chunk := range slices.Chunk(tasks, size) {
-			messages := make([]subjects.Message, len(chunk))
+			deliveries := make([]delivery, len(chunk))
 			for i, t := range chunk {
-				messages[i] = t.Message
+				deliveries[i] = delivery{Message: t.Message, since: t.since}
 			}
 			end := s.awaitTurn(nil)
 			batch := newMessageBatch(nil, s.mesh.log)
-			publish := s.follow(Repeatable(ctx), batch, messages)
+			publish := s.step(Repeatable(ctx), batch, deliveries)
 			for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
 				s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
 			}
@@ -312,12 +312,21 @@ func (s *server[T]) processJobs(ctx context.Context, batch *messageBatch, jobs [
 
 // follow implements [followFunc].
 func (s *server[T]) follow(ctx context.Context, batch *messageBatch, tasks []subjects.Message) (publish []subjects.Message) {
+	deliveries := make([]delivery, len(tasks))
+	for i, m := range tasks {
+		deliveries[i] = delivery{Message: m}
+	}
+	return s.step(ctx, batch, deliveries)
+}
+
+// step runs this step of the pipeline, and the joined ones, on tasks without a message. It returns the messages to publish.
+func (s *server[T]) step(ctx context.Context, batch *messageBatch, tasks []delivery) (publish []subjects.Message) {
 	pprof.Do(ctx, pprof.Labels("role", s.queue.Name), func(ctx context.Context) {
 		fault.Point("published " + s.queue.Name)
 		fault.Point("taken " + s.queue.Name)
 		jobs := make([]job[T], len(tasks))
-		for i, m := range tasks {
-			jobs[i] = job[T]{delivery{Message: m}, m.Task.(T)}
+		for i, d := range tasks {
+			jobs[i] = job[T]{d, d.Task.(T)}
 		}
 		publish, _ = s.runStep(ctx, batch, jobs, s.outbox(s.joined))
 		fault.Point("done " + s.queue.Name)

@@ -21,8 +21,9 @@ type states struct{ *client }
 // A StateSource is the active schedule of this process, whose states are newer than those of the bucket. Its methods may
 // be called concurrently.
 type StateSource interface {
-	States(each func(subjects.FeedState)) // calls each for every feed; each must not wait
-	State(feedID string) *subjects.State  // nil for an unknown feed
+	States(each func(subjects.FeedState))  // calls each for every feed; each must not wait
+	State(feedID string) *subjects.State   // nil for an unknown feed
+	WriteStates(ctx context.Context) error // writes the states that are newer than those of the bucket
 }
 
 // ServeStates makes LoadStates and State return the states of the active schedule until end is called.
@@ -152,6 +153,11 @@ var copiedBuckets = []string{subjects.ScheduleBucket, subjects.HostBucket, subje
 
 // CopySchedule calls each for every value of the buckets of which polling continues, as bytes.
 func (s states) CopySchedule(ctx context.Context, each func(bucket, key string, value []byte) error) error {
+	if active := s.active.Load(); active != nil {
+		if err := (*active).WriteStates(ctx); err != nil {
+			return err
+		}
+	}
 	for _, bucket := range copiedBuckets {
 		var failed error
 		raw := values[json.RawMessage]{s.client, bucket, nil}

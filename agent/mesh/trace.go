@@ -35,10 +35,15 @@ func (s *server[T]) startSpans(ctx context.Context, deliveries []delivery) (cont
 func setSpanAttributes(span *trace.Span, queue string, d delivery) {
 	span.Text("feedmesh.queue", queue)
 	span.Text("feedmesh.task", d.ID)
-	if d.msg == nil {
+	if d.msg == nil && d.since.IsZero() {
 		return
 	}
 	span.Text("feedmesh.subject", d.Subject)
+	if d.msg == nil {
+		span.Number("feedmesh.attempt", 1)
+		span.Number("feedmesh.waited_seconds", time.Since(d.since).Seconds())
+		return
+	}
 	if meta, err := d.msg.Metadata(); err == nil {
 		span.Number("feedmesh.attempt", float64(meta.NumDelivered))
 		span.Number("feedmesh.waited_seconds", max(0, time.Since(meta.Timestamp).Seconds())) // by the clocks of two machines

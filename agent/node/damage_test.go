@@ -61,7 +61,7 @@ func TestRun_DamagedStoreIsReported(t *testing.T) {
 	}
 	r.stop()
 
-	flipBit(t, path, 5000) // in the first page
+	flipBit(t, path, 3000) // in the first page
 	if err := startError(t, c); !strings.Contains(err, damageRemedy) {
 		t.Errorf("a start with the damaged store: %q, want the remedy", err)
 	}

@@ -128,7 +128,7 @@ func TestSchedule_AloneRepeatsAfterCrash(t *testing.T) {
 	if err := s.observe(t.Context(), []subjects.Observe{{Observations: []subjects.Observation{removed}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.writeResults(t.Context()); err != nil {
+	if err := s.WriteStates(t.Context()); err != nil {
 		t.Fatalf("results of a feed that was removed since: %v", err)
 	}
 	// It crashes here: 4 results are stored.

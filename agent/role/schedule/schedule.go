@@ -55,7 +55,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	}{
 		{reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
-		{saveEvery, s.writeResults}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
+		{saveEvery, s.WriteStates}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })
@@ -63,7 +63,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := s.writeResults(ctx); err != nil {
+	if err := s.WriteStates(ctx); err != nil {
 		return err
 	}
 	// All dispatched tasks are published: a successor need not repeat them.
@@ -178,9 +178,9 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 	return nil
 }
 
-// writeResults writes the states of feeds that were polled since the last call. After a crash before it these feeds are
-// polled again.
-func (s *scheduler) writeResults(ctx context.Context) error {
+// WriteStates implements [mesh.StateSource]: it writes the states of feeds that were polled since the last call. After a
+// crash before it these feeds are polled again.
+func (s *scheduler) WriteStates(ctx context.Context) error {
 	s.observing.Lock()
 	defer s.observing.Unlock()
 	s.mu.Lock()

@@ -61,7 +61,7 @@ type scheduler struct {
 	last subjects.FeedState // names the last dispatched tasks, if they may not have been published
 
 	// observing is held while observations are applied and written: by the workers of the queue, by those of tasks in
-	// memory, and by writeResults, so that no feed is removed between the start and the end of a write.
+	// memory, and by WriteStates, so that no feed is removed between the start and the end of a write.
 	observing sync.Mutex
 
 	stored  []string        // IDs of the last feeds whose items were stored, at most maxStored
