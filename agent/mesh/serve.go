@@ -164,14 +164,10 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 	}
 }
 
-// leave publishes tasks that wait in memory when the workers stop, if their source does not repeat them before the next
-// start of the process.
+// leave publishes tasks that wait in memory when the workers stop, so that a process that stops in order repeats nothing.
 func (s *server[T]) leave(ctx context.Context, waiting []subjects.Message) {
-	if s.queue.InMemory != subjects.MemorySpills {
-		return
-	}
 	if err := s.publish(ctx, newMessageBatch(nil, s.mesh.log), waiting); err != nil {
-		s.mesh.log.Warn("tasks lost, the next start finds what they were for", "role", s.queue.Name, "tasks", len(waiting), "err", err)
+		s.mesh.log.Warn("tasks lost, they are repeated", "role", s.queue.Name, "tasks", len(waiting), "err", err)
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if s.mesh.IsAlone() {
+		s.markInFlight()
+	}
 	if err := s.WriteStates(ctx); err != nil {
 		return err
 	}
@@ -193,6 +196,16 @@ func (s *scheduler) WriteStates(ctx context.Context) error {
 	clear(s.unwritten)
 	s.mu.Unlock()
 	return s.states.write(ctx, results)
+}
+
+// markInFlight makes WriteStates write the states of feeds in flight, whose tasks become messages when their workers stop:
+// so the next start does not repeat them.
+func (s *scheduler) markInFlight() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.plan.InFlight() {
+		s.unwritten[id] = true
+	}
 }
 
 // States implements [mesh.StateSource].

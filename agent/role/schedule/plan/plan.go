@@ -5,8 +5,10 @@ package plan
 
 import (
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"time"
 
 	"feedmesh/agent/role/schedule/policy"
@@ -35,6 +37,9 @@ func (p *Plan) State(id string) *subjects.FeedState {
 	}
 	return nil
 }
+
+// InFlight returns the IDs of the feeds that are dispatched and not finished, in no order.
+func (p *Plan) InFlight() []string { return slices.Collect(maps.Keys(p.inFlight)) }
 
 // EachState calls each for a copy of the state of every feed.
 func (p *Plan) EachState(each func(subjects.FeedState)) {
