@@ -14,7 +14,7 @@ func TestSelectedParts_ArgumentsFollowTheirPart(t *testing.T) {
 	if _, err := selectedParts([]string{"swep"}); err == nil {
 		t.Error("an unknown part is accepted")
 	}
-	if suite, _ := selectedParts(nil); len(suite) != 6 || suite[0][0] != "sweep" {
+	if suite, _ := selectedParts(nil); len(suite) != 7 || suite[0][0] != "sweep" {
 		t.Errorf("got %q, want the suite", suite)
 	}
 }
