@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"feedmesh/agent/wire"
 	"feedmesh/tools/bench/report"
 )
 
@@ -68,10 +67,7 @@ func (e *endurance) run(ctx context.Context, lasts time.Duration) error {
 	if err := e.web.addTo(ctx, e.agent.Client); err != nil {
 		return err
 	}
-	_, err := until(ctx, e.agent.Client, time.Second, func(st wire.Status) bool {
-		return st.Feeds.Stored-st.Feeds.Polled <= st.Feeds.Stored/1000 && calm(st)
-	})
-	if err != nil {
+	if _, err := until(ctx, e.agent.Client, time.Second, isTakenIn); err != nil {
 		return err
 	}
 	before, err := readMetrics(ctx, e.agent.health)

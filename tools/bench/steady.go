@@ -91,10 +91,7 @@ func (s *steady) takeIn(ctx context.Context) error {
 	if err := s.probes.addTo(ctx, s.agent.Client); err != nil {
 		return err
 	}
-	st, err := until(ctx, s.agent.Client, time.Second, func(st wire.Status) bool {
-		unread := st.Feeds.Stored - st.Feeds.Polled
-		return unread <= st.Feeds.Stored/1000 && calm(st) // feeds of rate-limited hosts come later
-	})
+	st, err := until(ctx, s.agent.Client, time.Second, isTakenIn)
 	if err != nil {
 		return err
 	}
@@ -140,6 +137,12 @@ func (s *steady) settle(ctx context.Context) error {
 		before = now
 	}
 	return fmt.Errorf("stories are still summarized after %v", waitTimeout)
+}
+
+// isTakenIn reports whether the feeds were read, but those of rate-limited hosts, which come later, and no queue has old tasks.
+func isTakenIn(st wire.Status) bool {
+	unread := st.Feeds.Stored - st.Feeds.Polled
+	return unread <= st.Feeds.Stored/1000 && calm(st)
 }
 
 // calm reports whether no queue has old tasks, though new tasks may arrive. A crawl task lasts until the
