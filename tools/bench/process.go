@@ -14,11 +14,8 @@ import (
 // processorTime returns the CPU time of a process and its children, ended ones included.
 func processorTime(pid int) time.Duration {
 	sum := ticks(pid, 14, 15, 16, 17)
-	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	for _, child := range strings.Fields(string(list)) {
-		if n, err := strconv.Atoi(child); err == nil {
-			sum += processorTime(n)
-		}
+	for _, child := range children(pid) {
+		sum += processorTime(child)
 	}
 	return sum
 }
@@ -43,6 +40,26 @@ func ticks(pid int, fields ...int) time.Duration {
 func memoryOf(pid int, name string) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return kilobytes(string(status), name)
+}
+
+// memoryWithChildren returns the sum of a value of [memoryOf] of a process and its children.
+func memoryWithChildren(pid int, name string) int64 {
+	sum := memoryOf(pid, name)
+	for _, child := range children(pid) {
+		sum += memoryWithChildren(child, name)
+	}
+	return sum
+}
+
+// children returns the IDs of a process's children.
+func children(pid int) (ids []int) {
+	list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for _, child := range strings.Fields(string(list)) {
+		if id, err := strconv.Atoi(child); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // writtenBy returns the number of bytes that a process has written to disk.
