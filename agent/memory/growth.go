@@ -6,7 +6,7 @@ const (
 	// gcShare and gcBusyShare bound the CPU time of garbage collections: a share of one core, or of the CPU time
 	// that the process uses if that is more. The rest follows: the heap grows as much between two collections as
 	// is allocated in the time that their cost allows.
-	gcShare     = 0.015
+	gcShare     = 0.02
 	gcBusyShare = 0.04
 
 	minGrowth, maxGrowth = 10, 100

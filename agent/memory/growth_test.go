@@ -10,8 +10,8 @@ func TestGrowth_ByCostOfCollections(t *testing.T) {
 		want                        int
 	}{
 		{"at rest: often, since it costs nothing", 50e6, 0.1e6, 0.05, 0.01, minGrowth},
-		{"large window without pointers: a collection each seven seconds", 600e6, 10e6, 0.1, 0.1, 11},
-		{"the same heap with pointers", 600e6, 10e6, 0.6, 0.1, 67},
+		{"large window without pointers: a collection each five seconds", 600e6, 20e6, 0.1, 0.1, 17},
+		{"the same heap with pointers, half as many allocations", 600e6, 10e6, 0.6, 0.1, 50},
 		{"busy: a share of the process's time", 300e6, 100e6, 0.12, 1.8, 56},
 		{"small heap at a high rate: Go's default", 50e6, 250e6, 0.05, 1.8, maxGrowth},
 		{"empty heap", 0, 1e6, 0.01, 0, maxGrowth},

@@ -26,12 +26,14 @@ const (
 	// minRelease is the minimum amount to return; a release costs one or two collections.
 	minRelease = 8 << 20
 
-	// releaseInterval is the minimum interval of releases: bursts each few seconds would cause two collections each.
+	// releaseInterval is the minimum interval of releases: bursts each few seconds would cause two collections each. It is
+	// longer if those would take more than releaseShare of a core.
 	releaseInterval = 20 * time.Second
+	releaseShare    = 0.0075
 
 	// codeReleaseInterval is the interval at which the pages of the program's file are released. Pages in use
 	// are loaded again within milliseconds.
-	codeReleaseInterval = time.Minute
+	codeReleaseInterval = 20 * time.Second
 )
 
 // Tend adjusts the memory limit and the garbage collector until ctx ends. The limits are soft: they always
@@ -95,7 +97,7 @@ func limit(live, available int64) int64 {
 // release returns free heap to the OS if it is large and the allocation rate is low, and releases the pages of the
 // program from time to time.
 func (t *controller) release(now usage) {
-	if now.idle(t.last) && now.allocated-t.released.allocated > max(minRelease, now.live/4) && now.at.Sub(t.released.at) >= releaseInterval {
+	if now.idle(t.last) && now.allocated-t.released.allocated > max(minRelease, now.live/4) && now.at.Sub(t.released.at) >= t.releaseInterval() {
 		runtime.GC() // pools are freed by the second collection
 		debug.FreeOSMemory()
 		now = measure()
@@ -106,6 +108,11 @@ func (t *controller) release(now usage) {
 		t.codeReleased = now.at
 	}
 	t.last = now
+}
+
+// releaseInterval returns the minimum interval of releases at the cost of a collection.
+func (t *controller) releaseInterval() time.Duration {
+	return max(releaseInterval, time.Duration(2*t.cost/releaseShare*float64(time.Second)))
 }
 
 // usage is a measurement of the memory, in bytes, and of CPU time, in seconds.

@@ -122,7 +122,7 @@ func newIndexProbe(env *role.Env) *probe {
 	var r refill
 	return newProbe(indexCheck, func(ctx context.Context) error {
 		indexed, err := env.Index.Count(ctx)
-		if err != nil || env.Store == nil {
+		if err != nil || env.Store == nil || !r.mustCount(time.Now(), indexed) {
 			return err
 		}
 		counts, err := env.Store.CountFeeds(ctx, storage.FeedQuery{})
@@ -138,13 +138,25 @@ func newIndexProbe(env *role.Env) *probe {
 
 // A refill is the state of an index that may have to be filled again.
 type refill struct {
-	since time.Time // when the index began to lack most items; zero if it has more
-	lost  bool      // whether it lacked them for fillGrace, until it has nearly all again
+	since   time.Time // when the index began to lack most items; zero if it has more
+	lost    bool      // whether it lacked them for fillGrace, until it has nearly all again
+	stored  int64     // items at the last count
+	counted time.Time // when that was
+}
+
+// recountInterval is the interval at which the items of the store are counted while the index has most of them: the
+// count reads all feeds.
+const recountInterval = time.Minute
+
+// mustCount reports whether the stored items have to be counted to find out whether the index lacks most of them.
+func (r *refill) mustCount(now time.Time, indexed int64) bool {
+	return r.lost || indexed == 0 || 2*indexed < r.stored || now.Sub(r.counted) >= recountInterval
 }
 
 // goesOn reports whether an index that was lost is still being filled, from the numbers of its items and of those
 // stored.
 func (r *refill) goesOn(now time.Time, indexed, stored int64) bool {
+	r.stored, r.counted = stored, now
 	if 2*indexed >= stored {
 		r.since = time.Time{}
 	} else if r.since.IsZero() {

@@ -9,7 +9,7 @@ import (
 
 // releasePagesEvery is the interval at which the pages of the segments' files are released from this process. Those in
 // use return within microseconds from the page cache of the system, which keeps the others as long as it has room.
-const releasePagesEvery = time.Minute
+const releasePagesEvery = 15 * time.Second
 
 // keepReleasingPages releases pages until Close. Otherwise merges and rare searches would leave all files in the memory
 // of the process, of which a limit or a person sees only the sum.

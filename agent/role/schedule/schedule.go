@@ -55,7 +55,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	}{
 		{reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
-		{saveEvery, s.WriteStates}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
+		{saveStatesEvery, s.WriteStates}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })

@@ -28,6 +28,7 @@ const (
 	checkStoreEvery  = 10 * time.Second
 	maxStored        = 100 // feeds that a check of the store reads
 	saveEvery        = 10 * time.Second
+	saveStatesEvery  = 30 * time.Second // the NATS server keeps what was read or written in memory for 10 seconds
 	saveAllEvery     = 5 * time.Minute
 
 	// maxQueuedCrawls bounds the crawl tasks in the queue: enough to keep many crawlers busy, and few enough
