@@ -84,15 +84,24 @@ func buildBoth(ctx context.Context, out *report.Report, dir string) (program str
 	return program, nil
 }
 
-// watch leaves the agent idle for a while, and adds its resource usage.
+// settleTime is the time after which an agent counts as idle: summaries are written, and free memory is returned.
+const settleTime = time.Minute
+
+// watch leaves the agent idle for a while, and adds its resource usage after settleTime.
 func watch(ctx context.Context, out *report.Report, a *agent, how string, lasts time.Duration) {
+	pause(ctx, settleTime)
 	before := a.usage()
-	select {
-	case <-ctx.Done():
-	case <-time.After(lasts):
-	}
+	pause(ctx, lasts)
 	spent := a.usage().since(before)
 	out.Aimed("memory (RSS), "+how, a.memory(), "MB", "<= 80")
 	out.Aimed("CPU, "+how, spent.percent(), "% of a core", "<= 0.5")
 	out.Add("written to disk, "+how, float64(spent.written)/spent.elapsed.Seconds()/1e3, "kB/s")
+}
+
+// pause waits until ctx ends or a duration is over.
+func pause(ctx context.Context, lasts time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(lasts):
+	}
 }

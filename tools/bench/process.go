@@ -42,11 +42,12 @@ func memoryOf(pid int, name string) int64 {
 	return kilobytes(string(status), name)
 }
 
-// memoryWithChildren returns the sum of a value of [memoryOf] of a process and its children.
-func memoryWithChildren(pid int, name string) int64 {
-	sum := memoryOf(pid, name)
+// sharedMemory returns the memory of a process and its children, in bytes. Pages that several processes use count once.
+func sharedMemory(pid int) int64 {
+	rollup, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	sum := kilobytes(string(rollup), "Pss")
 	for _, child := range children(pid) {
-		sum += memoryWithChildren(child, name)
+		sum += sharedMemory(child)
 	}
 	return sum
 }

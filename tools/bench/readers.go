@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -89,6 +90,7 @@ type readerRun struct {
 	size  feedsSize
 	rest  time.Duration
 	feeds *remoteFeeds
+	most  atomic.Int64 // bytes of memory
 }
 
 func (m *readerRun) run(ctx context.Context, dir string) (err error) {
@@ -99,6 +101,9 @@ func (m *readerRun) run(ctx context.Context, dir string) (err error) {
 	if err := m.start(ctx, dir); err != nil {
 		return err
 	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go m.watchMemory(ctx)
 	feeds, items := float64(m.size.feeds), float64(m.size.feeds*m.size.items)
 	first, err := m.measure(func() error {
 		if err := m.add(ctx, m.feeds.urls); err != nil {
@@ -137,19 +142,15 @@ func (m *readerRun) run(ctx context.Context, dir string) (err error) {
 	}
 	m.named("one new item in each feed: feeds", changed.rate(feeds), "/s")
 	m.named("one new item in each feed: CPU", changed.millis(feeds), "ms each")
-	m.named("memory (RSS), at most", m.memory("VmHWM"), "MB")
+	m.named("memory, at most", float64(m.most.Load())/1e6, "MB")
 	idle, err := m.measure(func() error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(m.rest):
-			return nil
-		}
+		pause(ctx, m.rest)
+		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	m.named("memory (RSS), after "+m.rest.String(), m.memory("VmRSS"), "MB")
+	m.named("memory, after "+m.rest.String(), float64(m.memory())/1e6, "MB")
 	m.named("CPU at rest", idle.percent(), "% of a core")
 	return nil
 }
@@ -187,12 +188,8 @@ func (m *readerRun) untilItems(ctx context.Context, n int) error {
 func (m *readerRun) untilRest(ctx context.Context) error {
 	for range waitTimeout / restFor {
 		used, err := m.measure(func() error {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(restFor):
-				return nil
-			}
+			pause(ctx, restFor)
+			return ctx.Err()
 		})
 		if err != nil || used.percent() <= restLoad {
 			return err
@@ -214,13 +211,26 @@ func (m *readerRun) measure(do func() error) (usagePeriod, error) {
 	return usagePeriod{elapsed: time.Since(began), cpu: cpu() - before}, err
 }
 
-// memory returns the sum of a value of all processes and their children, in MB. Shared memory of PostgreSQL counts for
-// each of its processes that used it.
-func (m *readerRun) memory(name string) (mb float64) {
+// memory returns the memory of all processes and their children, in bytes.
+func (m *readerRun) memory() (sum int64) {
 	for _, p := range m.processes() {
-		mb += float64(memoryWithChildren(p.ID(), name)) / 1e6
+		sum += sharedMemory(p.ID())
 	}
-	return mb
+	return sum
+}
+
+// watchMemory measures the memory each second until ctx ends.
+func (m *readerRun) watchMemory(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.most.Store(max(m.most.Load(), m.memory()))
+		}
+	}
 }
 
 // A feedmeshReader is this program: one node with all roles.
