@@ -33,7 +33,8 @@ type reader interface {
 	start(ctx context.Context, dir string) error
 	// add adds feeds, and may begin to read them.
 	add(ctx context.Context, urls []string) error
-	// refresh polls all feeds once.
+	// refresh polls all feeds once. The documents are fetched whole by this program, which does so at the request of a
+	// user, and only if they changed by the others.
 	refresh(ctx context.Context) error
 	// items returns the number of items that can be found.
 	items(ctx context.Context) (int, error)
@@ -121,10 +122,10 @@ func (m *readerRun) run(ctx context.Context, dir string) (err error) {
 	}
 	unchanged, err := m.measure(func() error { return m.sweep(ctx) })
 	if err != nil {
-		return fmt.Errorf("unchanged polls: %w", err)
+		return fmt.Errorf("refresh of all, nothing new: %w", err)
 	}
-	m.named("unchanged polls", unchanged.rate(feeds), "/s")
-	m.named("unchanged polls: CPU", unchanged.micros(feeds), "us a poll")
+	m.named("refresh of all, nothing new: feeds", unchanged.rate(feeds), "/s")
+	m.named("refresh of all, nothing new: CPU", unchanged.micros(feeds), "us a poll")
 	if err := m.feeds.publish(); err != nil {
 		return err
 	}
