@@ -148,3 +148,12 @@ func TestMemorySize_SmallestControlGroup(t *testing.T) {
 		t.Errorf("got machine size %d MB, want at least 64 MB", available/mb)
 	}
 }
+
+func TestReleaseInterval_ByCostOfCollections(t *testing.T) {
+	t.Parallel()
+	for cost, want := range map[float64]time.Duration{0: releaseInterval, 0.01: releaseInterval, 0.3: 80 * time.Second} {
+		if got := (&controller{cost: cost}).releaseInterval(); got.Round(time.Second) != want {
+			t.Errorf("a collection of %v s: got %v, want %v", cost, got, want)
+		}
+	}
+}

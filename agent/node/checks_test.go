@@ -90,3 +90,25 @@ func TestRefill(t *testing.T) {
 		}
 	}
 }
+
+func TestRefill_CountsWhenTheIndexMayLackItems(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name    string
+		refill  refill
+		after   time.Duration
+		indexed int64
+		want    bool
+	}{
+		{"the first time", refill{}, 0, 100, true},
+		{"with all items", refill{stored: 100, counted: now}, time.Second, 100, false},
+		{"a minute later", refill{stored: 100, counted: now}, recountInterval, 100, true},
+		{"when most are missing", refill{stored: 100, counted: now}, time.Second, 49, true},
+		{"when all are missing", refill{counted: now}, time.Second, 0, true},
+		{"while it is filled", refill{stored: 100, counted: now, lost: true}, time.Second, 90, true},
+	} {
+		if got := c.refill.mustCount(now.Add(c.after), c.indexed); got != c.want {
+			t.Errorf("%s: got %t, want %t", c.name, got, c.want)
+		}
+	}
+}

@@ -138,9 +138,12 @@ func (f *remoteFeeds) count() (int, error) {
 }
 
 // ids returns the IDs of the feeds in a node.
-func (f *remoteFeeds) ids() []string {
-	ids := make([]string, len(f.urls))
-	for i, url := range f.urls {
+func (f *remoteFeeds) ids() []string { return feedIDs(f.urls) }
+
+// feedIDs returns the IDs of feeds.
+func feedIDs(urls []string) []string {
+	ids := make([]string, len(urls))
+	for i, url := range urls {
 		ids[i] = storage.FeedID(url)
 	}
 	return ids
@@ -148,14 +151,19 @@ func (f *remoteFeeds) ids() []string {
 
 // poll polls some of the feeds together, and waits until all were requested.
 func (f *remoteFeeds) poll(ctx context.Context, node *client.Client, ids []string) error {
+	return f.requested(ctx, len(ids), func() error { return doTo(ctx, node, wire.ActionRefresh, ids) })
+}
+
+// requested requests polls of some feeds, and waits until that many requests came.
+func (f *remoteFeeds) requested(ctx context.Context, n int, request func() error) error {
 	since, err := f.count()
 	if err != nil {
 		return err
 	}
-	if err := doTo(ctx, node, wire.ActionRefresh, ids); err != nil {
+	if err := request(); err != nil {
 		return err
 	}
-	return f.waitRequests(ctx, since+len(ids))
+	return f.waitRequests(ctx, since+n)
 }
 
 // waitRequests waits until the total number of requests for feeds reaches a number.

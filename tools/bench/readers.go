@@ -162,14 +162,7 @@ func (m *readerRun) named(what string, value float64, unit string) {
 
 // sweep polls all feeds and waits until each was requested.
 func (m *readerRun) sweep(ctx context.Context) error {
-	since, err := m.feeds.count()
-	if err != nil {
-		return err
-	}
-	if err := m.refresh(ctx); err != nil {
-		return err
-	}
-	return m.feeds.waitRequests(ctx, since+m.size.feeds)
+	return m.feeds.requested(ctx, m.size.feeds, func() error { return m.refresh(ctx) })
 }
 
 // untilItems waits until the reader has a number of items.
@@ -235,7 +228,10 @@ func (m *readerRun) watchMemory(ctx context.Context) {
 }
 
 // A feedmeshReader is this program: one node with all roles.
-type feedmeshReader struct{ *agent }
+type feedmeshReader struct {
+	*agent
+	ids []string // of the feeds
+}
 
 func (r *feedmeshReader) start(ctx context.Context, dir string) error {
 	program, err := buildAgent(ctx, dir)
@@ -250,27 +246,13 @@ func (r *feedmeshReader) start(ctx context.Context, dir string) error {
 }
 
 func (r *feedmeshReader) add(ctx context.Context, urls []string) error {
+	r.ids = feedIDs(urls)
 	_, err := r.ImportFeeds(ctx, strings.NewReader(strings.Join(urls, "\n")))
 	return err
 }
 
 func (r *feedmeshReader) refresh(ctx context.Context) error {
-	for after := ""; ; {
-		page, err := client.Call(ctx, r.Client, wire.ListFeeds, wire.FeedSearch{After: after, Limit: 500})
-		if err != nil {
-			return err
-		}
-		var ids []string
-		for _, f := range page.Feeds {
-			ids = append(ids, f.ID)
-		}
-		if err := doTo(ctx, r.Client, wire.ActionRefresh, ids); err != nil {
-			return err
-		}
-		if after = page.Next; after == "" {
-			return nil
-		}
-	}
+	return doTo(ctx, r.Client, wire.ActionRefresh, r.ids)
 }
 
 func (r *feedmeshReader) items(ctx context.Context) (int, error) {
