@@ -33,16 +33,23 @@ func init() {
 		return true
 	}
 	scorch.RegistryAsyncErrorCallbacks[backgroundName] = func(err error, path string) {
-		opened.Range(func(_, one any) bool {
-			if x, ok := one.(*Index); ok && filepath.Join(x.path, "store") == path {
-				if errors.Is(err, scorch.ErrAsyncPanic) {
-					x.stopped.Load().stop(err)
-				}
-				x.suspect(err)
+		forOpened(path, func(x *Index) {
+			if errors.Is(err, scorch.ErrAsyncPanic) {
+				x.stopped.Load().stop(err)
 			}
-			return true
+			x.suspect(err)
 		})
 	}
+}
+
+// forOpened calls f with the open index whose scorch files are in the folder at path.
+func forOpened(path string, f func(x *Index)) {
+	opened.Range(func(_, one any) bool {
+		if x, ok := one.(*Index); ok && filepath.Join(x.path, "store") == path {
+			f(x)
+		}
+		return true
+	})
 }
 
 // background is the state of scorch's background work.

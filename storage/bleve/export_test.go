@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	upstream "github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
@@ -55,6 +56,13 @@ func (x *Index) FieldsOfParts() (fields [][]string) {
 func (x *Index) PanicAtMerge() {
 	opened.Store(x, x) // receives the callback
 	opened.Store(x.scorch, "not an index")
+}
+
+// AtRest reports whether scorch has written its current state, and has no segments of it to merge.
+func (x *Index) AtRest() bool {
+	stats := x.scorch.(*scorch.Scorch).StatsMap()
+	current, merged := stats["CurRootEpoch"].(uint64), stats["LastMergedEpoch"].(uint64)
+	return merged > 0 && merged >= current && stats["LastPersistedEpoch"].(uint64) >= current
 }
 
 // Verify verifies the files as at an interval, without waiting between them.

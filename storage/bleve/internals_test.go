@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
+	zap "github.com/blevesearch/zapx/v17"
 
 	"feedmesh/storage"
 )
@@ -151,5 +153,12 @@ func checkStored(t *testing.T, seg *scorch.SegmentSnapshot) {
 	})
 	if err != nil || len(stored) != 6 {
 		t.Errorf("got %d bytes of the title's word order, %v, want 6", len(stored), err)
+	}
+}
+
+// Merges are verified only of segments of the format that checkedMerges contains.
+func TestUpgrade_MergesAreVerified(t *testing.T) {
+	if newest := slices.Max(scorch.SupportedSegmentTypeVersions(zap.Type)); newest != zap.Version {
+		t.Errorf("Bleve writes format %d, and checkedMerges contains %d", newest, zap.Version)
 	}
 }

@@ -58,13 +58,7 @@ func (x *Index) merged() {
 }
 
 // refresh loads the current state. Its caller holds the lock mu.
-func (x *Index) refresh() error {
-	err := x.guard(x.load)
-	if errors.Is(err, errDamaged) {
-		x.fail(err)
-	}
-	return err
-}
+func (x *Index) refresh() error { return x.guard(x.load) }
 
 func (x *Index) load() error {
 	x.refreshing.Lock()
@@ -80,13 +74,6 @@ func (x *Index) load() error {
 			x.swap(nil)
 		}
 	}()
-	if last := x.current(); last != nil {
-		err := verifyMerged(last.snapshot, now)
-		last.snapshot.Close()
-		if err != nil {
-			return err
-		}
-	}
 	if next, err = x.stateFor(now); err != nil {
 		return err
 	}

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	segmentapi "github.com/blevesearch/scorch_segment_api/v2"
+	zap "github.com/blevesearch/zapx/v17"
 )
 
 // errDamaged reports that a file does not have the checksum that was written with it.
@@ -129,23 +131,33 @@ func putRootSum(path string, sum []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// verifyMerged verifies the segments of a state that the next state does not have. They were merged, and a merge of
-// damaged content has a right checksum.
-func verifyMerged(last *scorch.IndexSnapshot, next bleveindex.IndexReader) error {
-	now, err := snapshotOf(next)
-	if err != nil {
-		return err
-	}
-	kept := make(map[uint64]bool)
-	for _, seg := range now.Segments() {
-		kept[seg.Id()] = true
-	}
-	for _, seg := range last.Segments() {
-		if kept[seg.Id()] {
-			continue
+// checkedMerges are the segments of Bleve's current format, whose files are verified around each merge. Before it, since a
+// merge allocates as many bytes as a damaged number says: the process then ends for lack of memory, which no recover stops.
+// After it, since a merge of damaged content has a right checksum.
+type checkedMerges struct{ zap.ZapPlugin }
+
+func init() { scorch.RegisterSegmentPlugin(&checkedMerges{}, true) }
+
+// MergeUsing implements [scorch.SegmentPlugin]. After damage its error is errDamaged, and the index is replaced.
+func (m *checkedMerges) MergeUsing(from []segmentapi.Segment, drops []*roaring.Bitmap, path string, closing chan struct{},
+	stats segmentapi.StatsReporter, config map[string]any) (docs [][]uint64, size uint64, err error) {
+	if err = verifyMerged(from); err == nil {
+		docs, size, err = m.ZapPlugin.MergeUsing(from, drops, path, closing, stats, config)
+		if damage := verifyMerged(from); damage != nil && err == nil {
+			err = errors.Join(damage, os.Remove(path))
 		}
-		if err := verifySegment(seg.Segment(), nil); err != nil {
-			return fmt.Errorf("merged: %w", err)
+	}
+	if errors.Is(err, errDamaged) {
+		forOpened(filepath.Dir(path), func(x *Index) { x.fail(err) })
+	}
+	return docs, size, err
+}
+
+// verifyMerged verifies the files of segments that a merge reads.
+func verifyMerged(segments []segmentapi.Segment) error {
+	for _, one := range segments {
+		if err := verifySegment(one, nil); err != nil {
+			return fmt.Errorf("merge: %w", err)
 		}
 	}
 	return nil

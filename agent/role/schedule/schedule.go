@@ -184,18 +184,31 @@ func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error
 // WriteStates implements [mesh.StateSource]: it writes the states of feeds that were polled since the last call. After a
 // crash before it these feeds are polled again.
 func (s *scheduler) WriteStates(ctx context.Context) error {
+	for {
+		if more, err := s.writeSomeStates(ctx); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// writeSomeStates writes up to [mesh.MaxPutBatch] of these states. Observations wait for as long, not for all of them.
+func (s *scheduler) writeSomeStates(ctx context.Context) (more bool, err error) {
 	s.observing.Lock()
 	defer s.observing.Unlock()
 	s.mu.Lock()
 	var results changes
 	for id := range s.unwritten {
+		if len(results.states) == mesh.MaxPutBatch {
+			break
+		}
+		delete(s.unwritten, id)
 		if f := s.plan.State(id); f != nil { // not removed since
 			results.states = append(results.states, f)
 		}
 	}
-	clear(s.unwritten)
+	more = len(s.unwritten) > 0
 	s.mu.Unlock()
-	return s.states.write(ctx, results)
+	return more, s.states.write(ctx, results)
 }
 
 // markInFlight makes WriteStates write the states of feeds in flight, whose tasks become messages when their workers stop:
