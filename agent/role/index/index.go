@@ -52,7 +52,18 @@ const (
 	maxBatchInterval = 2 * time.Second        // the same for a large batch
 )
 
-// batchInterval returns the minimum time from the start of a batch of n items to that of the next, so that an
+// fetchedItems returns the number of items of documents in tasks. Those of stories that grew may be hundreds, and must not
+// delay the items of the next documents.
+func fetchedItems(tasks []subjects.Index) (n int) {
+	for _, t := range tasks {
+		if !t.Fetched.IsZero() {
+			n += len(t.IDs)
+		}
+	}
+	return n
+}
+
+// batchInterval returns the minimum time from the start of a batch of n fetched items to that of the next, so that an
 // engine does not spend its time merging single items.
 func batchInterval(n int) time.Duration {
 	if n >= maxBatchItems {
@@ -100,7 +111,7 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 			x.lag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
-	time.Sleep(time.Until(began.Add(batchInterval(len(ids)))))
+	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks)))))
 	return nil
 }
 

@@ -255,6 +255,14 @@ func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error 
 	return nil
 }
 
+func TestIndexer_StoriesDoNotDelayDocuments(t *testing.T) {
+	story := subjects.Index{Reason: "story of 128 sources", IDs: make([]string, 400)}
+	document := subjects.Index{Reason: "stored", IDs: make([]string, 8), Fetched: worktest.Noon}
+	if n := fetchedItems([]subjects.Index{story, document}); n != 8 {
+		t.Errorf("got %d fetched items, want 8", n)
+	}
+}
+
 func TestIndexer_BatchesGrowWithTheBacklog(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		0: 400 * time.Millisecond, 20: 400 * time.Millisecond, 50: 500 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
