@@ -206,7 +206,7 @@ const (
 // another time than the rest.
 func (r *run) rest(ctx context.Context) error {
 	from := usedBy(os.Getpid())
-	_, err := r.until(ctx, func(st wire.Status) bool {
+	_, err := until(ctx, r.Client, time.Second, func(st wire.Status) bool { // a status costs as much as twenty polls
 		now := usedBy(os.Getpid())
 		spent := now.since(from)
 		if busy := !idle(st); busy || spent.elapsed >= restFor {
