@@ -66,7 +66,7 @@ func correct(ctx context.Context, tx pgx.Tx, c storage.Correction) (item storage
 
 // itemOf returns the item with the given ID, or [storage.ErrNotFound].
 func itemOf(ctx context.Context, tx pgx.Tx, id string) (storage.Item, error) {
-	return storage.FirstItem(collect(ctx, tx, scanItem, itemsByID, []string{id}))
+	return storage.FirstItem(collect(ctx, tx, scanItems(true), itemsByID, []string{id}))
 }
 
 // Corrections implements [storage.Corrections].

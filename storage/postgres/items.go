@@ -48,21 +48,23 @@ func destinations(i *storage.Item, html bool) []any {
 	return append([]any{&i.FeedID, nullTime{&i.Changed}, &i.Corrected, &i.Clicks}, destinationsOf(tables.ItemFields(i, html))...)
 }
 
-func scanItem(row pgx.CollectableRow) (i storage.Item, err error) {
-	err = row.Scan(destinations(&i, true)...)
-	return i, err
-}
-
-func scanWithoutHTML(row pgx.CollectableRow) (i storage.Item, err error) {
-	err = row.Scan(destinations(&i, false)...)
-	return i, err
+// scanItems returns a function that scans rows of itemFields, or of those without the HTML. All its calls use the same
+// destinations, which would be most of what a row allocates.
+func scanItems(html bool) pgx.RowToFunc[storage.Item] {
+	var item storage.Item
+	fields := destinations(&item, html)
+	return func(row pgx.CollectableRow) (storage.Item, error) {
+		item = storage.Item{}
+		err := row.Scan(fields...)
+		return item, err
+	}
 }
 
 var itemsByID = selectItems + ` WHERE i.id = ANY($1)`
 
 // Items implements [storage.Items].
 func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
-	found, err := read(ctx, s.engine, "read items", scanItem, itemsByID, ids)
+	found, err := read(ctx, s.engine, "read items", scanItems(true), itemsByID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after sto
 	if q.Events != nil {
 		events = q.Events
 	}
-	return read(ctx, s.engine, "list items", scanItem, itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
+	return read(ctx, s.engine, "list items", scanItems(true), itemsByTime, q.Partition, begin, id, until, events, max(limit, 0))
 }
 
 const countByDay = `SELECT day, count(*) FROM items GROUP BY day`

@@ -30,7 +30,7 @@ func (s storyStore) readStory(ctx context.Context, id string, limit int) (story 
 				return row.Scan(&story.Count, &story.Events, nullTime{&story.FirstSeen}, nullTime{&story.LastSeen}, &story.Clicks)
 			})
 			reading.Queue(newestOfStory, clean(id, max(limit, 0))...).Query(func(rows pgx.Rows) (err error) {
-				story.Items, err = pgx.CollectRows(rows, scanWithoutHTML)
+				story.Items, err = pgx.CollectRows(rows, scanItems(false))
 				return err
 			})
 			return tx.SendBatch(ctx, reading).Close()
@@ -68,7 +68,7 @@ var duplicatesOfItem = selectWithoutHTML + `
 
 // Duplicates implements [storage.Stories].
 func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	return read(ctx, s.engine, "read duplicates", scanWithoutHTML, duplicatesOfItem, itemID, max(limit, 0))
+	return read(ctx, s.engine, "read duplicates", scanItems(false), duplicatesOfItem, itemID, max(limit, 0))
 }
 
 const addClicks = `UPDATE items SET clicks = least(clicks::bigint + $2, 2147483647) WHERE id = $1 RETURNING id`

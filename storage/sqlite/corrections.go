@@ -62,7 +62,7 @@ func correct(ctx context.Context, w *writer, c storage.Correction) (storage.Item
 
 // item returns the item with the given ID, or [storage.ErrNotFound].
 func itemOf(ctx context.Context, w *writer, id string) (storage.Item, error) {
-	return storage.FirstItem(collect(ctx, w, itemsByID, scanItem, chunkArgs([]string{id})...))
+	return storage.FirstItem(collect(ctx, w, itemsByID, scanItems(true), chunkArgs([]string{id})...))
 }
 
 // Corrections implements [storage.Corrections].

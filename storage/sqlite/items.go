@@ -67,14 +67,16 @@ func itemFields(i *storage.Item, html bool) []any {
 	return append([]any{&i.FeedID, nullTime{&i.Changed}, &i.Corrected, &i.Clicks}, destinations(tables.ItemFields(i, html))...)
 }
 
-func scanItem(row scanner) (i storage.Item, err error) {
-	err = row.Scan(itemFields(&i, true)...)
-	return i, err
-}
-
-func scanWithoutHTML(row scanner) (i storage.Item, err error) {
-	err = row.Scan(itemFields(&i, false)...)
-	return i, err
+// scanItems returns a function that scans rows of itemColumns, or of columnsWithoutHTML. All its calls use the same
+// destinations, which would be most of what a row allocates.
+func scanItems(html bool) func(scanner) (storage.Item, error) {
+	var item storage.Item
+	fields := itemFields(&item, html)
+	return func(row scanner) (storage.Item, error) {
+		item = storage.Item{}
+		err := row.Scan(fields...)
+		return item, err
+	}
 }
 
 var itemsByID = selectItems + ` WHERE i.id IN (` + placeholders + `)`
@@ -83,7 +85,7 @@ var itemsByID = selectItems + ` WHERE i.id IN (` + placeholders + `)`
 func (s itemStore) Items(ctx context.Context, ids ...string) ([]storage.Item, error) {
 	var found []storage.Item
 	for batch := range slices.Chunk(ids, chunkSize) {
-		items, err := collect(ctx, s.read, itemsByID, scanItem, chunkArgs(batch)...)
+		items, err := collect(ctx, s.read, itemsByID, scanItems(true), chunkArgs(batch)...)
 		if err != nil {
 			return nil, s.wrap(ctx, "read items", err)
 		}
@@ -113,7 +115,7 @@ func (s itemStore) ListItems(ctx context.Context, q storage.ItemQuery, after sto
 	if q.Events != nil {
 		statement, args = itemsOfEvents, append(args, asJSON(q.Events))
 	}
-	return read(ctx, s.engine, "list items", statement, scanItem, append(args, max(limit, 0))...)
+	return read(ctx, s.engine, "list items", statement, scanItems(true), append(args, max(limit, 0))...)
 }
 
 // The index items_by_arrival covers all columns but the feeds' times of addition, so that no item is read.

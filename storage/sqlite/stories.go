@@ -20,8 +20,8 @@ var (
 		FROM (SELECT num FROM items WHERE story_id = ?1 AND ?1 <> '' ORDER BY first_seen DESC, id LIMIT ?2) s
 		CROSS JOIN items i ON i.num = s.num CROSS JOIN feeds f ON f.num = i.feed
 		ORDER BY i.first_seen DESC, i.id`
-	// For a JSON list of stories. The subquery selects items by the index alone, which bounds the items read
-	// per story.
+	// For a JSON list of stories, in its order. The subquery selects items by the index alone, which bounds the
+	// items read per story.
 	itemsOfStories = `
 		SELECT ` + columnsWithoutHTML + `
 		FROM json_each(?1) s
@@ -39,7 +39,7 @@ func (s storyStore) readStory(ctx context.Context, id string, limit int) (story 
 	err = s.read.row(ctx, storyTotals, id).
 		Scan(&story.Count, &story.Events, nullTime{&story.FirstSeen}, nullTime{&story.LastSeen}, &story.Clicks)
 	if err == nil {
-		story.Items, err = collect(ctx, s.read, newestOfStory, scanWithoutHTML, id, max(limit, 0))
+		story.Items, err = collect(ctx, s.read, newestOfStory, scanItems(false), id, max(limit, 0))
 	}
 	if err == nil && limit > 0 && len(story.Items) == 0 { // the last item was deleted between the two statements
 		err = storage.ErrNotFound
@@ -55,22 +55,23 @@ func (s storyStore) readStory(ctx context.Context, id string, limit int) (story 
 func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (map[string]storage.StoryItems, error) {
 	limit = max(limit, 0)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := collect(ctx, s.read, itemsOfStories, scanWithoutHTML, asJSON(ids), limit+1)
+	found, err := collect(ctx, s.read, itemsOfStories, scanItems(false), asJSON(ids), limit+1)
 	if err != nil {
 		return nil, s.wrap(ctx, "read stories", err)
 	}
-	items := map[string][]storage.Item{} // by story ID
-	for _, item := range found {
-		items[item.StoryID] = append(items[item.StoryID], item)
-	}
-	stories := make(map[string]storage.StoryItems, len(items))
+	stories := make(map[string]storage.StoryItems, len(ids))
 	var large []string // stories with more than limit items
-	for id, c := range items {
-		if len(c) > limit {
+	for len(found) > 0 {
+		id, n := found[0].StoryID, 1
+		for n < len(found) && found[n].StoryID == id {
+			n++
+		}
+		if n > limit {
 			large = append(large, id)
 		} else {
-			stories[id] = storage.NewStoryItems(c)
+			stories[id] = storage.NewStoryItems(found[:n:n])
 		}
+		found = found[n:]
 	}
 	for _, id := range large {
 		story, err := s.readStory(ctx, id, limit)
@@ -86,7 +87,7 @@ func (s storyStore) ReadStories(ctx context.Context, limit int, ids ...string) (
 
 // Duplicates implements [storage.Stories].
 func (s storyStore) Duplicates(ctx context.Context, itemID string, limit int) ([]storage.Item, error) {
-	return read(ctx, s.engine, "read duplicates", duplicatesOfItem, scanWithoutHTML, itemID, max(limit, 0))
+	return read(ctx, s.engine, "read duplicates", duplicatesOfItem, scanItems(false), itemID, max(limit, 0))
 }
 
 const addClicks = `UPDATE items SET clicks = clicks + ?2 WHERE id = ?1 RETURNING id`

@@ -38,6 +38,34 @@ func BenchmarkListStories(b *testing.B) {
 	}
 }
 
+// BenchmarkReadStories reads 20 stories of 20 items, as before their summaries.
+func BenchmarkReadStories(b *testing.B) {
+	const size, read, stories = 20, 20, 200
+	s, _, feedID := benchStore(b)
+	var ids []string
+	for n := range stories {
+		ids = append(ids, storage.StoryID(fmt.Sprint(n)))
+		batch := storage.Batch{FeedID: feedID}
+		for i := range size {
+			item := benchItem(feedID, n*size+i, 2000)
+			item.StoryID = ids[n]
+			batch.Items = append(batch.Items, item)
+		}
+		if _, err := s.PutItems(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n = (n + read) % stories
+		found, err := s.ReadStories(b.Context(), 50, ids[n:n+read]...)
+		if err != nil || len(found) != read || len(found[ids[n]].Items) != size {
+			b.Fatal(len(found), err)
+		}
+	}
+}
+
 // benchStory returns story n.
 func benchStory(n int) storage.Story {
 	at := time.UnixMicro(1_772_000_000_000_000 + int64(n*7919%200_000)*1_000_000)
