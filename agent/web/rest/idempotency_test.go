@@ -132,8 +132,8 @@ func TestIdempotency_ConcurrentRequestsRunOnce(t *testing.T) {
 		<-end
 		io.WriteString(w, "done")
 	})
-	var asking sync.WaitGroup
-	asking.Go(func() { post(t, web.URL+"/api/x", "1", "") })
+	var first, asking sync.WaitGroup
+	first.Go(func() { post(t, web.URL+"/api/x", "1", "") })
 	<-begun
 	for range 20 {
 		asking.Go(func() {
@@ -143,8 +143,9 @@ func TestIdempotency_ConcurrentRequestsRunOnce(t *testing.T) {
 			}
 		})
 	}
-	time.AfterFunc(time.Second, func() { close(end) })
 	asking.Wait()
+	close(end)
+	first.Wait()
 	if a := post(t, web.URL+"/api/x", "1", ""); a.body != "done" || done.Load() != 1 {
 		t.Errorf("got %s, and it was done %d times; want once", a.body, done.Load())
 	}
