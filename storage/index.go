@@ -46,6 +46,10 @@ type Index interface {
 
 	StampReader
 
+	// StoriesApart reports whether the index keeps the coverage of a story once: then it suffices to put one of the
+	// items of a story whose coverage changed.
+	StoriesApart() bool
+
 	// Count returns the number of indexed items.
 	Count(ctx context.Context) (int64, error)
 

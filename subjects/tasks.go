@@ -257,6 +257,9 @@ type Index struct {
 	Reason  string    `json:"why"` // a name; part of the ID
 	IDs     []string  `json:"ids"`
 	Fetched time.Time `json:"since,omitzero"` // fetch time of new items; zero for others
+
+	// Story: only the number of sources of the items' story changed.
+	Story bool `json:"story,omitempty"`
 }
 
 // BodySize returns the size that the items in the task have at least when they are indexed, in bytes.
@@ -290,11 +293,11 @@ func PublishChanged(ctx context.Context, to Publisher, reason string, ids []stri
 	return nil
 }
 
-// PublishIndex publishes index tasks for items that search finds differently although nothing in them changed, in batches of
-// at most indexSize.
-func PublishIndex(ctx context.Context, to Publisher, reason string, ids []string) error {
+// PublishStory publishes index tasks for the items of a story whose number of sources changed, in batches of at most
+// indexSize.
+func PublishStory(ctx context.Context, to Publisher, sources int, ids []string) error {
 	for chunk := range slices.Chunk(ids, indexSize) {
-		if err := Publish(ctx, to, IndexQueue, Index{Reason: reason, IDs: chunk}); err != nil {
+		if err := Publish(ctx, to, IndexQueue, Index{Reason: fmt.Sprintf("story of %d sources", sources), IDs: chunk, Story: true}); err != nil {
 			return err
 		}
 	}

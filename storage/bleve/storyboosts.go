@@ -30,6 +30,9 @@ const (
 	kindStory  = "told" // in [fieldKind]: a document of a story
 )
 
+// StoriesApart implements [storage.Index].
+func (x *Index) StoriesApart() bool { return true }
+
 // raisedBy returns the steps by which the story of an item raises its prominence.
 func raisedBy(it *storage.IndexItem) uint8 { return uint8(it.Prominence() - baseProminence(it)) }
 

@@ -52,3 +52,22 @@ func coverageScoresHigher(t *testing.T, x storage.Index) {
 		t.Errorf("got %s first, want the story with higher coverage", got)
 	}
 }
+
+func storiesApart(t *testing.T, x storage.Index) {
+	of := func(id, story string, sources int) storage.IndexItem {
+		return changed(item(id, "word", ""), func(it *storage.IndexItem) { it.StoryID, it.Sources = story, sources })
+	}
+	put(t, x, of("first", "grows", 2), of("second", "grows", 2), of("other", "remains", 8))
+	put(t, x, of("second", "grows", 40))
+	want := []string{"second", "other", "first"}
+	if x.StoriesApart() {
+		want = []string{"first", "second", "other"}
+	}
+	got := ids(search(t, x, storage.Query{Where: wordsOf("word")}))
+	if x.StoriesApart() {
+		slices.Sort(got[:2]) // equal scores
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}

@@ -94,7 +94,8 @@ func TestIndex(t *testing.T, open func(t *testing.T) storage.Index, lacks ...Uns
 	if !slices.Contains(lacks, NoBoost) {
 		promises = append(promises,
 			indexContract{"fresh items score higher", freshnessScoresHigher},
-			indexContract{"covered stories and rule scores raise the score", coverageScoresHigher})
+			indexContract{"covered stories and rule scores raise the score", coverageScoresHigher},
+			indexContract{"one item of a story is enough to put if stories are apart", storiesApart})
 	}
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {

@@ -120,6 +120,9 @@ func (l *Late) Stamps(ctx context.Context, day time.Time, after string, limit in
 	return index.Stamps(ctx, day, after, limit)
 }
 
+// StoriesApart implements [storage.Index].
+func (*Late) StoriesApart() bool { return (*writer)(nil).StoriesApart() }
+
 // Count implements [storage.Index].
 func (l *Late) Count(ctx context.Context) (int64, error) {
 	index, err := l.opened()

@@ -47,6 +47,9 @@ func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 	return nil
 }
 
+// StoriesApart implements [storage.Index]: each document contains the coverage of its story.
+func (*writer) StoriesApart() bool { return false }
+
 // take calls f, unless the batch is empty, while it holds the lock on the server's task.
 func (w *writer) take(ctx context.Context, things int, f func() error) error {
 	if err := ctx.Err(); err != nil || things == 0 {

@@ -206,7 +206,7 @@ func (t *storySummarizer) reindex(ctx context.Context, updates []storyUpdate) er
 		if len(s.items) == 0 {
 			continue
 		}
-		if err := subjects.PublishIndex(ctx, t.out, fmt.Sprintf("story of %d sources", s.Sources), s.items); err != nil {
+		if err := subjects.PublishStory(ctx, t.out, s.Sources, s.items); err != nil {
 			return err
 		}
 	}

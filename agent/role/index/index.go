@@ -93,6 +93,10 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 	began := time.Now()
 	var ids []string
 	for _, t := range tasks {
+		if t.Story && x.index.StoriesApart() {
+			ids = append(ids, t.IDs[0])
+			continue
+		}
 		ids = append(ids, t.IDs...)
 	}
 	slices.Sort(ids)

@@ -244,11 +244,29 @@ func TestIndexer_IndexesCoverage(t *testing.T) {
 	}
 }
 
+// A story that grew costs one item of an index that keeps stories apart, and all its items of another.
+func TestIndexer_StoryOfManyItems(t *testing.T) {
+	for apart, want := range map[bool]int{true: 1, false: 3} {
+		x, _, ids := indexerOf(t, 3)
+		index := &keepingIndex{apart: apart}
+		x.index = index
+		if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "story of 4 sources", IDs: ids, Story: true}}); err != nil {
+			t.Fatal(err)
+		}
+		if len(index.put) != want {
+			t.Errorf("stories apart: %v: got %d items, want %d", apart, len(index.put), want)
+		}
+	}
+}
+
 // A keepingIndex records its items.
 type keepingIndex struct {
 	storage.Index
-	put []storage.IndexItem
+	put   []storage.IndexItem
+	apart bool
 }
+
+func (k *keepingIndex) StoriesApart() bool { return k.apart }
 
 func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error {
 	k.put = append(k.put, items...)
