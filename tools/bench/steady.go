@@ -101,7 +101,7 @@ func (s *steady) takeIn(ctx context.Context) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	s.Add("before: and its stories told within", time.Since(began).Minutes(), "min")
+	s.Add("before: and its stories summarised within", time.Since(began).Minutes(), "min")
 	return nil
 }
 
