@@ -132,7 +132,7 @@ func putRootSum(path string, sum []byte) error {
 }
 
 // checkedMerges are the segments of Bleve's current format, whose files are verified around each merge. Before it, since a
-// merge allocates as many bytes as a damaged number says: the process then ends for lack of memory, which no recover stops.
+// damaged length makes a merge allocate any number of bytes: Go ends a process without memory, and recover has no effect.
 // After it, since a merge of damaged content has a right checksum.
 type checkedMerges struct{ zap.ZapPlugin }
 
@@ -143,8 +143,10 @@ func (m *checkedMerges) MergeUsing(from []segmentapi.Segment, drops []*roaring.B
 	stats segmentapi.StatsReporter, config map[string]any) (docs [][]uint64, size uint64, err error) {
 	if err = verifyMerged(from); err == nil {
 		docs, size, err = m.ZapPlugin.MergeUsing(from, drops, path, closing, stats, config)
-		if damage := verifyMerged(from); damage != nil && err == nil {
-			err = errors.Join(damage, os.Remove(path))
+	}
+	if err == nil {
+		if err = verifyMerged(from); err != nil {
+			err = errors.Join(err, os.Remove(path))
 		}
 	}
 	if errors.Is(err, errDamaged) {
