@@ -10,6 +10,10 @@ const (
 	gcBusyShare = 0.04
 
 	minGrowth, maxGrowth = 10, 100
+
+	// maxFree bounds the bytes by which a large heap grows between two collections. Objects that survive a burst are
+	// scattered over all memory that it used, which can't be returned to the OS afterwards.
+	maxFree = 256 << 20
 )
 
 // growth returns the GOGC percentage for a heap of live bytes: allocated bytes a second, cost is the CPU time of a
@@ -19,6 +23,6 @@ const (
 // windows of duplicates and stories consist, are not read. So a large window is collected with little free heap.
 func growth(live, allocated, cost, busy float64) int {
 	interval := cost / max(gcShare, gcBusyShare*busy) // seconds between collections
-	percent := 100 * allocated * interval / max(live, 1)
-	return int(min(max(math.Round(percent), minGrowth), maxGrowth))
+	grown := min(allocated*interval, maxFree)
+	return int(min(max(math.Round(100*grown/max(live, 1)), minGrowth), maxGrowth))
 }
