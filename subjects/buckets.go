@@ -11,7 +11,7 @@ import (
 
 // Names of the buckets. The comments give key and value.
 const (
-	ScheduleBucket = "schedule" // feed ID: State
+	ScheduleBucket = "schedule" // see mesh.Journal
 	HostBucket     = "hosts"    // host: Host
 	PollBucket     = "polls"    // feed ID: the last MaxPolls Poll values
 	LeaseBucket    = "leases"   // lease name: Lease
@@ -43,9 +43,6 @@ func keyPrefix(bucket string) string { return valuePrefix + bucket + "." }
 // ValueKey returns the subject of a value of a bucket.
 func ValueKey(bucket, key string) string { return keyPrefix(bucket) + key }
 
-// StateKey returns the subject that holds the state of a feed.
-func StateKey(feedID string) string { return keyPrefix(ScheduleBucket) + feedID }
-
 // HostKey returns the subject that holds the record of a host.
 func HostKey(host string) string { return keyPrefix(HostBucket) + HostID(host) }
 
@@ -73,12 +70,11 @@ func ProxyKey(id string) string { return keyPrefix(ProxyBucket) + id }
 // SubscriptionKey returns the subject that holds the subscription with a token.
 func SubscriptionKey(token string) string { return keyPrefix(SubscriptionBucket) + token }
 
-// FeedState is the state of one feed with its revision in the schedule bucket.
+// FeedState is the state of one feed.
 type FeedState struct {
-	FeedID   string
-	Revision uint64 // 0: none yet
-	State    *State
-	Written  time.Time // server time of the last write, if it was loaded
+	FeedID  string
+	State   *State
+	Written time.Time // server time of the last write, if it was loaded
 }
 
 // State is the schedule's state of a feed.

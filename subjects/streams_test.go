@@ -65,8 +65,8 @@ func TestStreams_BucketsAreBounded(t *testing.T) {
 			t.Errorf("%s: got %+v, want a bounded bucket with one value for each key", name, s)
 		}
 	}
-	if got, want := StateKey("f"), "$KV.schedule.f"; got != want {
-		t.Errorf("state key: got %s, want %s", got, want)
+	if got, want := ValueKey(ScheduleBucket, "f"), "$KV.schedule.f"; got != want {
+		t.Errorf("key: got %s, want %s", got, want)
 	}
 }
 

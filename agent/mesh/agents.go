@@ -177,7 +177,7 @@ func (a *agents) Leave(ctx context.Context) error {
 
 // Agents returns the agents in the mesh, by host and ID.
 func (a *agents) Agents(ctx context.Context) ([]subjects.Agent, error) {
-	byID, err := values[subjects.Agent]{a.client, subjects.AgentBucket, nil}.all(ctx)
+	byID, err := values[subjects.Agent]{client: a.client, bucket: subjects.AgentBucket}.all(ctx)
 	if err != nil {
 		return nil, err
 	}

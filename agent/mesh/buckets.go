@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,17 +27,22 @@ func (c *client) bucket(ctx context.Context, name string) (jetstream.KeyValue, e
 	return kv, nil
 }
 
-// values are the values of a bucket, JSON of one type. The bucket's writer puts an unreadable value into
-// quarantine; readers log and skip it.
+// values are the values of a bucket: JSON of one type, or what its UnmarshalBinary reads. The bucket's writer puts an
+// unreadable value into quarantine; readers log and skip it.
 type values[T any] struct {
 	*client
-	bucket string
-	check  func(key string, value *T) error // reports whether the value belongs to the key; may be nil
+	bucket  string
+	check   func(key string, value *T) error    // reports whether the value belongs to the key; may be nil
+	deleted func(entry jetstream.KeyValueEntry) // is called for deleted keys in a scan; may be nil
 }
 
 func (v values[T]) decode(entry jetstream.KeyValueEntry) (*T, error) {
 	value := new(T)
-	if err := json.Unmarshal(entry.Value(), value); err != nil {
+	unmarshal := func() error { return json.Unmarshal(entry.Value(), value) }
+	if binary, ok := any(value).(encoding.BinaryUnmarshaler); ok {
+		unmarshal = func() error { return binary.UnmarshalBinary(entry.Value()) }
+	}
+	if err := unmarshal(); err != nil {
 		return nil, err
 	}
 	if v.check != nil {
@@ -75,7 +81,7 @@ func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T
 	if err != nil {
 		return err
 	}
-	watcher, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	watcher, err := kv.WatchAll(ctx)
 	if err != nil {
 		return fmt.Errorf("read bucket %s: %w", v.bucket, err)
 	}
@@ -99,6 +105,12 @@ func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T
 			if entry == nil { // all values were read
 				v.scanned(v.bucket, nil)
 				return nil
+			}
+			if entry.Operation() != jetstream.KeyValuePut {
+				if v.deleted != nil {
+					v.deleted(entry)
+				}
+				continue
 			}
 			if value, err := v.decode(entry); err != nil {
 				damaged(entry, err)

@@ -34,7 +34,7 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 	from, to := meshtest.New(t), meshtest.New(t)
 	next := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	var states []subjects.FeedState
-	const feeds = 2*mesh.MaxPutBatch + 7
+	const feeds = 2*mesh.MaxEntry + 7
 	for i := range feeds {
 		s := subjects.State{URL: fmt.Sprintf("https://example.org/%d", i), ETag: "e", StoreWrites: 3, Next: next}
 		if i == 5 {
@@ -42,28 +42,16 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 		}
 		states = append(states, subjects.FeedState{FeedID: fmt.Sprint("feed", i), State: &s})
 	}
-	for start := 0; start < feeds; start += mesh.MaxPutBatch {
-		if err := from.PutStates(ctx, states[start:min(start+mesh.MaxPutBatch, feeds)]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	last, err := from.LastDispatch(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := meshtest.Journal(t, from).LastDispatch()
 	last.State.Crawl = "task"
-	if err := from.PutStates(ctx, []subjects.FeedState{last}); err != nil {
-		t.Fatal(err)
-	}
+	meshtest.PutStates(t, from, append(states, last)...)
 	if err := from.PutHosts(ctx, []subjects.Host{{Name: "example.org", Spacing: time.Minute}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.PutStates(ctx, []subjects.FeedState{{FeedID: "old", State: &subjects.State{URL: "https://old.example/"}}, {FeedID: "feed1", State: &subjects.State{URL: "https://old.example/1"}}}); err != nil {
-		t.Fatal(err)
-	}
+	meshtest.PutStates(t, to, subjects.FeedState{FeedID: "old", State: &subjects.State{URL: "https://old.example/"}}, subjects.FeedState{FeedID: "feed1", State: &subjects.State{URL: "https://old.example/1"}})
 
 	want := copyOf(t, from)
-	err = to.ReplaceSchedule(ctx, func(ctx context.Context, each func(string, string, []byte) error) error {
+	err := to.ReplaceSchedule(ctx, func(ctx context.Context, each func(string, string, []byte) error) error {
 		return from.CopySchedule(ctx, each)
 	})
 	if err != nil {
@@ -80,21 +68,20 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 		t.Errorf("got %d values, want %d equal ones", len(got), feeds)
 	}
 	var loaded []subjects.FeedState
-	if err := to.RestoreStates(ctx, func(f subjects.FeedState) { loaded = append(loaded, f) }); err != nil {
+	journal, err := to.OpenJournal(ctx, func(f subjects.FeedState) { loaded = append(loaded, f) })
+	if err != nil {
 		t.Fatal(err)
 	}
-	for i, f := range loaded {
+	for _, f := range loaded {
 		if f.FeedID == "feed5" && (f.State.Crawl != "" || f.State.Unconditional || f.State.Next.After(time.Now()) || f.State.ETag != "e") {
 			t.Errorf("got %+v, want it due, with its validators", f.State)
 		}
-		if i < 2 {
-			if err := to.PutStates(ctx, []subjects.FeedState{f}); err != nil {
-				t.Error(err)
-			}
-		}
 	}
-	if last, err := to.LastDispatch(ctx); err != nil || last.State.Crawl != "" {
-		t.Errorf("got %+v, %v; want no last dispatch", last.State, err)
+	if err := journal.Put(ctx, loaded[:2], nil); err != nil {
+		t.Error(err)
+	}
+	if last := journal.LastDispatch(); last.State.Crawl != "" {
+		t.Errorf("got %+v, want no last dispatch", last.State)
 	}
 }
 

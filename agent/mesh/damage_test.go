@@ -60,6 +60,16 @@ func damagedState(n int) subjects.FeedState {
 	return subjects.FeedState{FeedID: id, State: &subjects.State{URL: "https://example.org/" + id}}
 }
 
+// putStates writes states past the schedule.
+func putStates(ctx context.Context, m *mesh.Mesh, states []subjects.FeedState) error {
+	stored := map[string]*subjects.State{}
+	j, err := m.OpenJournal(ctx, func(f subjects.FeedState) { stored[f.FeedID] = f.State })
+	if err != nil {
+		return err
+	}
+	return j.Put(ctx, states, func(feedID string) *subjects.State { return stored[feedID] })
+}
+
 // Of damaged JetStream files messages may be lost. The server holds no wrong values and takes new ones, or it
 // reports an error.
 func TestDamage_NATSFiles(t *testing.T) {
@@ -69,8 +79,10 @@ func TestDamage_NATSFiles(t *testing.T) {
 		for n := range damagedFeeds {
 			all = append(all, damagedState(n))
 		}
-		if err := m.PutStates(t.Context(), all); err != nil {
-			return err
+		for some := range slices.Chunk(all, 3) { // many entries
+			if err := putStates(t.Context(), m, some); err != nil {
+				return err
+			}
 		}
 		for n := range damagedTasks {
 			task := subjects.Index{Reason: "test", IDs: []string{fmt.Sprint("item", n)}}
@@ -163,7 +175,7 @@ func TestDamage_Child(t *testing.T) {
 				tasks = d.Tasks
 			}
 		}
-		if err := m.PutStates(ctx, []subjects.FeedState{damagedState(damagedFeeds)}); err != nil {
+		if err := putStates(ctx, m, []subjects.FeedState{damagedState(damagedFeeds)}); err != nil {
 			return fmt.Errorf("put: %w", err)
 		}
 		return subjects.Publish(ctx, m, subjects.IndexQueue, subjects.Index{Reason: "after", IDs: []string{"x"}})

@@ -23,7 +23,7 @@ func (h history) LoadHosts(ctx context.Context, each func(subjects.Host)) error 
 }
 
 func (h history) hosts() values[subjects.Host] {
-	return values[subjects.Host]{h.client, subjects.HostBucket, checkHost}
+	return values[subjects.Host]{client: h.client, bucket: subjects.HostBucket, check: checkHost}
 }
 
 // Host returns the record of a host, or nil if none exists.
@@ -92,7 +92,7 @@ func (h history) LoadProxies(ctx context.Context, each func(subjects.Proxy)) err
 }
 
 func (h history) proxies() values[subjects.Proxy] {
-	return values[subjects.Proxy]{h.client, subjects.ProxyBucket, checkProxy}
+	return values[subjects.Proxy]{client: h.client, bucket: subjects.ProxyBucket, check: checkProxy}
 }
 
 func checkProxy(key string, p *subjects.Proxy) error {

@@ -59,7 +59,7 @@ func TestPolls_NewestFirst(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want none", id, got, err)
 		}
 	}
-	if err := m.DeleteState(t.Context(), "a"); err != nil {
+	if err := m.DeletePolls(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := m.Polls(t.Context(), "a"); len(got) != 0 || err != nil {

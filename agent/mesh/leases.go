@@ -275,5 +275,5 @@ func (l *lease) release() {
 
 // Leases returns the leases by name.
 func (a *leases) Leases(ctx context.Context) (map[string]subjects.Lease, error) {
-	return values[subjects.Lease]{a.client, subjects.LeaseBucket, nil}.all(ctx)
+	return values[subjects.Lease]{client: a.client, bucket: subjects.LeaseBucket}.all(ctx)
 }

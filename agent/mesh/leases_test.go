@@ -2,7 +2,6 @@ package mesh_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -232,46 +231,6 @@ func TestSingle_LostLeaseLeavesTasks(t *testing.T) {
 	case <-done:
 	case <-time.After(20 * time.Second):
 		t.Error("the task was acknowledged by a holder that had lost its lease")
-	}
-}
-
-func TestPutStates_AtomicWithRevisions(t *testing.T) {
-	r := newRig(t)
-	m := r.join("a")
-	ctx := t.Context()
-	states := make([]subjects.FeedState, 300)
-	for i := range states {
-		states[i] = subjects.FeedState{FeedID: string(rune('a'+i%26)) + string(rune('a'+i/26)), State: &subjects.State{URL: "http://example.org/"}}
-	}
-	if err := m.PutStates(ctx, states); err != nil {
-		t.Fatal(err)
-	}
-	before := states[7]
-	states[7].State = &subjects.State{URL: "http://example.org/new"}
-	if err := m.PutStates(ctx, states[:10]); err != nil {
-		t.Fatal(err)
-	}
-	// A schedule that lost its lease has old revisions of at least one state.
-	states[3].State = &subjects.State{URL: "http://example.org/deposed"}
-	if err := m.PutStates(ctx, []subjects.FeedState{states[3], before}); !errors.Is(err, mesh.ErrStale) {
-		t.Errorf("got %v for an old revision, want ErrStale", err)
-	}
-	got := map[string]string{}
-	if err := m.LoadStates(ctx, func(s subjects.FeedState) { got[s.FeedID] = s.State.URL }); err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 300 || got[states[7].FeedID] != "http://example.org/new" || got[states[3].FeedID] != "http://example.org/" {
-		t.Errorf("got %d states, %q and %q; want 300, the new state, and no write of the old schedule", len(got), got[states[7].FeedID], got[states[3].FeedID])
-	}
-	if err := m.DeleteState(ctx, states[3].FeedID); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := m.State(ctx, states[3].FeedID); s != nil || err != nil {
-		t.Errorf("got %v, %v for a deleted state, want none", s, err)
-	}
-	repeated := []subjects.FeedState{{FeedID: states[3].FeedID, State: &subjects.State{URL: "http://example.org/again"}}}
-	if err := m.PutStates(ctx, repeated); err != nil {
-		t.Errorf("got %v for a feed that was removed and added again, want nil", err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -33,116 +32,52 @@ func (c *client) ServeStates(from StateSource) (end func()) {
 }
 
 // LoadStates calls each for every state of the active schedule if it is in this process; otherwise for every readable
-// state in the schedule bucket.
+// state in the journal.
 func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) error {
 	if active := s.active.Load(); active != nil {
 		(*active).States(each)
 		return nil
 	}
-	return s.values().each(ctx, withoutLastDispatch(each))
+	feeds, err := s.readStates(ctx)
+	for id, state := range feeds {
+		each(subjects.FeedState{FeedID: id, State: state})
+	}
+	return err
 }
 
-// RestoreStates is [states.LoadStates] for the active schedule: it moves unreadable states to the quarantine, so
-// that the feeds' next states can be written. States written meanwhile may be missing: the schedule's first write
-// of such a feed then fails, and it restores the states again.
-func (s states) RestoreStates(ctx context.Context, each func(subjects.FeedState)) error {
-	return s.values().load(ctx, withoutLastDispatch(each))
-}
-
-func withoutLastDispatch(each func(subjects.FeedState)) func(jetstream.KeyValueEntry, *subjects.State) {
-	return func(entry jetstream.KeyValueEntry, state *subjects.State) {
-		if entry.Key() != lastDispatchKey {
-			each(subjects.FeedState{FeedID: entry.Key(), Revision: entry.Revision(), State: state, Written: entry.Created()})
+// readStates returns the readable states in the journal, by feed ID.
+func (s states) readStates(ctx context.Context) (map[string]*subjects.State, error) {
+	feeds := map[string]*subjects.State{}
+	err := s.scanRecords(ctx, func(r record) {
+		if feeds[r.FeedID] = r.State; r.State == nil {
+			delete(feeds, r.FeedID)
 		}
-	}
+	})
+	delete(feeds, lastDispatchKey)
+	return feeds, err
 }
 
-func (s states) values() values[subjects.State] {
-	return values[subjects.State]{s.client, subjects.ScheduleBucket, checkState}
-}
-
-func checkState(id string, state *subjects.State) error {
-	if id != lastDispatchKey && state.URL == "" {
-		return errors.New("state without a URL")
-	}
-	return nil
-}
-
-// lastDispatchKey is the key of the last dispatched tasks. It is in the bucket of the feeds to be written
-// atomically with them.
+// lastDispatchKey is the ID of the state that names the last dispatched tasks. It is in the journal of the feeds to be
+// written atomically with them.
 const lastDispatchKey = "last-task"
-
-// LastDispatch returns the state that names the last dispatched crawl tasks; none if RestoreStates removed it.
-// PutStates writes it together with the states of their feeds.
-func (s states) LastDispatch(ctx context.Context) (subjects.FeedState, error) {
-	last := subjects.FeedState{FeedID: lastDispatchKey, State: new(subjects.State)}
-	kv, err := s.bucket(ctx, subjects.ScheduleBucket)
-	if err != nil {
-		return last, err
-	}
-	entry, err := kv.Get(perRequestTimeout(ctx), lastDispatchKey)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return last, nil
-	}
-	if err != nil {
-		return last, fmt.Errorf("read the last dispatch: %w", err)
-	}
-	last.Revision = entry.Revision()
-	if last.State, err = s.values().decode(entry); err != nil {
-		return last, fmt.Errorf("read the last dispatch: %w", err)
-	}
-	return last, nil
-}
 
 // State returns the schedule's state of a feed, or nil if none exists.
 func (s states) State(ctx context.Context, feedID string) (*subjects.State, error) {
 	if active := s.active.Load(); active != nil {
 		return (*active).State(feedID), nil
 	}
-	return s.values().get(ctx, feedID)
+	return s.findState(ctx, feedID)
 }
 
-// PutStates writes at most [MaxPutBatch] states, each feed once, all or none, and sets their new revisions.
-// It returns [ErrStale] if a state has another revision than expected: then the caller is no longer the
-// active schedule.
-func (s states) PutStates(ctx context.Context, all []subjects.FeedState) error {
-	if len(all) == 0 {
-		return nil
-	}
-	msgs := make([]*nats.Msg, len(all))
-	for i, f := range all {
-		msg, err := valueMessage(subjects.StateKey(f.FeedID), f.State)
-		if err != nil {
-			return fmt.Errorf("write state of feed %s: %w", f.FeedID, err)
-		}
-		msg.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(f.Revision, 10))
-		msgs[i] = msg
-	}
-	last, err := s.putBatch(ctx, msgs)
-	if err != nil {
-		return fmt.Errorf("write %d states: %w", len(all), err)
-	}
-	for i := range all {
-		all[i].Revision = last - uint64(len(all)-1-i)
-	}
-	return nil
-}
-
-// DeleteState deletes the state and the polls of a feed that was removed from the store. It is not fenced,
-// because the removal in the store precedes every call.
-func (s states) DeleteState(ctx context.Context, feedID string) error {
+// DeletePolls deletes the polls of a feed that was removed from the store.
+func (s states) DeletePolls(ctx context.Context, feedID string) error {
 	ctx = perRequestTimeout(ctx)
-	for bucket, subject := range map[string]string{
-		subjects.ScheduleBucket: subjects.StateKey(feedID),
-		subjects.PollBucket:     subjects.PollKey(feedID),
-	} {
-		stream, err := s.js.Stream(ctx, "KV_"+bucket)
-		if err == nil {
-			err = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
-		}
-		if err != nil {
-			return fmt.Errorf("delete state of feed %s: %w", feedID, err)
-		}
+	stream, err := s.js.Stream(ctx, "KV_"+subjects.PollBucket)
+	if err == nil {
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subjects.PollKey(feedID)))
+	}
+	if err != nil {
+		return fmt.Errorf("delete the polls of feed %s: %w", feedID, err)
 	}
 	return nil
 }
@@ -151,18 +86,32 @@ func (s states) DeleteState(ctx context.Context, feedID string) error {
 // are only shown.
 var copiedBuckets = []string{subjects.ScheduleBucket, subjects.HostBucket, subjects.SubscriptionBucket}
 
-// CopySchedule calls each for every value of the buckets of which polling continues, as bytes.
+// CopySchedule calls each for every value of the buckets of which polling continues, as bytes. The schedule's key is the ID
+// of a feed, the value its state as JSON.
 func (s states) CopySchedule(ctx context.Context, each func(bucket, key string, value []byte) error) error {
 	if active := s.active.Load(); active != nil {
 		if err := (*active).WriteStates(ctx); err != nil {
 			return err
 		}
 	}
-	for _, bucket := range copiedBuckets {
+	feeds, err := s.readStates(ctx)
+	if err != nil {
+		return err
+	}
+	for id, state := range feeds {
+		value, err := json.Marshal(state)
+		if err != nil {
+			return fmt.Errorf("state of feed %s: %w", id, err)
+		}
+		if err := each(subjects.ScheduleBucket, id, value); err != nil {
+			return err
+		}
+	}
+	for _, bucket := range copiedBuckets[1:] {
 		var failed error
-		raw := values[json.RawMessage]{s.client, bucket, nil}
+		raw := values[json.RawMessage]{client: s.client, bucket: bucket}
 		err := raw.each(ctx, func(entry jetstream.KeyValueEntry, _ *json.RawMessage) {
-			if failed == nil && (bucket != subjects.ScheduleBucket || entry.Key() != lastDispatchKey) {
+			if failed == nil {
 				failed = each(bucket, entry.Key(), entry.Value())
 			}
 		})
@@ -185,8 +134,18 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 			return fmt.Errorf("empty bucket %s: %w", bucket, err)
 		}
 	}
+	journal, err := s.OpenJournal(ctx, func(subjects.FeedState) {})
+	if err != nil {
+		return err
+	}
+	var feeds []subjects.FeedState
 	batches := map[string][]*nats.Msg{}
 	flush := func(bucket string) error {
+		if bucket == subjects.ScheduleBucket {
+			some := feeds
+			feeds = nil
+			return journal.Put(ctx, some, nil)
+		}
 		msgs := batches[bucket]
 		batches[bucket] = nil
 		if len(msgs) == 0 {
@@ -197,15 +156,23 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 		}
 		return nil
 	}
-	err := read(ctx, func(bucket, key string, value []byte) error {
+	err = read(ctx, func(bucket, key string, value []byte) error {
 		if !slices.Contains(copiedBuckets, bucket) {
+			return nil
+		}
+		if bucket == subjects.ScheduleBucket {
+			state, err := landed(value)
+			if err != nil {
+				s.log.Warn("unreadable state left out", "feed_id", key, "err", err) // its feed is polled as a new one
+				return nil
+			}
+			if feeds = append(feeds, subjects.FeedState{FeedID: key, State: state}); len(feeds) == MaxEntry {
+				return flush(bucket)
+			}
 			return nil
 		}
 		msg := nats.NewMsg(subjects.ValueKey(bucket, key))
 		msg.Data = slices.Clone(value)
-		if bucket == subjects.ScheduleBucket {
-			msg.Data = landed(msg.Data)
-		}
 		if batches[bucket] = append(batches[bucket], msg); len(batches[bucket]) == MaxPutBatch {
 			return flush(bucket)
 		}
@@ -219,16 +186,15 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 	return err
 }
 
-// landed returns a state as bytes, due now if its feed was in flight: the task is not in the queues of another mesh.
-func landed(value []byte) []byte {
-	var state subjects.State
-	if json.Unmarshal(value, &state) != nil || state.Crawl == "" {
-		return value
+// landed decodes a state; it is due now if its feed was in flight: the task is not in the queues of another mesh.
+func landed(value []byte) (*subjects.State, error) {
+	state := new(subjects.State)
+	if err := json.Unmarshal(value, state); err != nil {
+		return nil, err
 	}
-	state.Crawl, state.CrawlReason, state.Due, state.Unconditional = "", "", time.Time{}, false
-	state.Next, state.Reason = time.Now().UTC(), "in flight when the backup was made"
-	if due, err := json.Marshal(state); err == nil {
-		return due
+	if state.Crawl != "" {
+		state.Crawl, state.CrawlReason, state.Due, state.Unconditional = "", "", time.Time{}, false
+		state.Next, state.Reason = time.Now().UTC(), "in flight when the backup was made"
 	}
-	return value
+	return state, nil
 }

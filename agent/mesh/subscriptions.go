@@ -36,7 +36,7 @@ func (s subscriptions) Get(ctx context.Context, token string) (websub.Subscripti
 }
 
 func (s subscriptions) values() values[websub.Subscription] {
-	return values[websub.Subscription]{s.client, subjects.SubscriptionBucket, checkSubscription}
+	return values[websub.Subscription]{client: s.client, bucket: subjects.SubscriptionBucket, check: checkSubscription}
 }
 
 func checkSubscription(token string, sub *websub.Subscription) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/websub"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -87,7 +88,7 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 		ids[i], hosts[i], names[i] = storage.FeedID(urls[i]), subjects.HostID(fmt.Sprintf("%d.example", i)), fmt.Sprintf("key%d", i)
 	}
 	whole := subjects.FeedState{FeedID: storage.FeedID("https://whole.example/"), State: &subjects.State{URL: "https://whole.example/"}}
-	r.check(m.PutStates(t.Context(), []subjects.FeedState{whole}))
+	meshtest.PutStates(t, m, whole)
 	r.check(m.PutHosts(t.Context(), []subjects.Host{{Name: "whole.example"}}))
 	r.check(m.PutProxies(t.Context(), []subjects.Proxy{{ID: "whole"}}))
 	_, err := m.Subscriptions().Put(t.Context(), websub.Subscription{Token: "whole"})
@@ -100,7 +101,8 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 	for round := range 2 { // the second finds nothing more
 		states, hosts, proxies, subscriptions := 0, 0, 0, 0
 		r.check(m.LoadStates(t.Context(), func(subjects.FeedState) { states++ }))
-		r.check(m.RestoreStates(t.Context(), func(subjects.FeedState) { states++ }))
+		_, err := m.OpenJournal(t.Context(), func(subjects.FeedState) { states++ })
+		r.check(err)
 		r.check(m.LoadHosts(t.Context(), func(subjects.Host) { hosts++ }))
 		r.check(m.LoadProxies(t.Context(), func(subjects.Proxy) { proxies++ }))
 		for sub, err := range m.Subscriptions().List(t.Context()) {
@@ -122,14 +124,11 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 	for i, url := range urls {
 		states[i] = subjects.FeedState{FeedID: ids[i], State: &subjects.State{URL: url}}
 	}
-	if err := m.PutStates(t.Context(), states); err != nil {
-		t.Errorf("new states in place of the unreadable ones: %v", err)
+	last := meshtest.Journal(t, m).LastDispatch()
+	if last.State.Crawl != "" {
+		t.Errorf("last dispatch: got %+v, want none", last)
 	}
-	last, err := m.LastDispatch(t.Context())
-	if err != nil || last.Revision != 0 {
-		t.Errorf("last dispatch: got %+v, %v; want none", last, err)
-	}
-	r.check(m.PutStates(t.Context(), []subjects.FeedState{last}))
+	meshtest.PutStates(t, m, append(states, last)...)
 }
 
 // Readers without the right to change a bucket skip what they can't read.

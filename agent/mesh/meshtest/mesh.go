@@ -10,6 +10,7 @@ import (
 
 	"feedmesh/agent/mesh"
 	"feedmesh/embedded/embeddedtest"
+	"feedmesh/subjects"
 )
 
 // New returns the mesh of a single agent, on a server of its own.
@@ -28,4 +29,27 @@ func Join(t testing.TB, conn *nats.Conn, agent string) *mesh.Mesh {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// Journal opens the journal of the schedule's states, whose former owner can't write to it any more after the next write.
+func Journal(t testing.TB, m *mesh.Mesh) *mesh.Journal {
+	t.Helper()
+	j, err := m.OpenJournal(t.Context(), func(subjects.FeedState) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// PutStates writes states of feeds past the schedule.
+func PutStates(t testing.TB, m *mesh.Mesh, states ...subjects.FeedState) {
+	t.Helper()
+	stored := map[string]*subjects.State{}
+	j, err := m.OpenJournal(t.Context(), func(f subjects.FeedState) { stored[f.FeedID] = f.State })
+	if err == nil {
+		err = j.Put(t.Context(), states, func(feedID string) *subjects.State { return stored[feedID] })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

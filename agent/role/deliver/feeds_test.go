@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/role/deliver/alert"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -23,15 +24,11 @@ func (f *fixture) addView(number int64, name, definition string) {
 	}
 }
 
-// put stores states of feeds in the schedule bucket.
+// put stores states of feeds in the journal.
 func (f *fixture) put(states ...*subjects.FeedState) {
 	f.Helper()
 	for _, s := range states {
-		batch := []subjects.FeedState{*s}
-		if err := f.env.Mesh.PutStates(f.Context(), batch); err != nil {
-			f.Fatal(err)
-		}
-		s.Revision = batch[0].Revision
+		meshtest.PutStates(f, f.env.Mesh, *s)
 	}
 }
 
@@ -90,7 +87,6 @@ func TestAlert_FeedFails(t *testing.T) {
 	a.State.Failures, a.State.FailingSince, a.State.Outcome = 0, time.Time{}, subjects.Unchanged
 	f.put(a)
 	again := failing(tagged, f.env.Clock.Now(), "the server returned 404 Not Found")
-	again.Revision = a.Revision
 	f.put(again)
 	if third := r.alerts(t, 3)[2]; third.Data.Text != "feed Tagged fails" || len(third.Data.Lines) != 1 || !strings.Contains(third.Data.Lines[0], "404") {
 		t.Errorf("got %+v", third)
@@ -177,11 +173,7 @@ func BenchmarkFeedCache(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for batch := range slices.Chunk(states, 1000) {
-		if err := f.env.Mesh.PutStates(b.Context(), batch); err != nil {
-			b.Fatal(err)
-		}
-	}
+	meshtest.PutStates(b, f.env.Mesh, states...)
 	c := &feedCache{store: f.store, states: f.env.Mesh.LoadStates}
 	for b.Loop() {
 		if got, err := c.load(b.Context()); err != nil || len(got) != 2500 {

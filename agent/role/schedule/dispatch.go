@@ -128,8 +128,8 @@ func (s *scheduler) readQueues(ctx context.Context) error {
 }
 
 // maxTasksPerRound bounds the tasks of a round: their feeds' states and the record of the last tasks fit into
-// one batch.
-const maxTasksPerRound = (mesh.MaxPutBatch - 1) / subjects.MaxFeeds
+// one entry of the journal.
+const maxTasksPerRound = (mesh.MaxEntry - 1) / subjects.MaxFeeds
 
 // popTasks pops tasks from the plan, hot feeds first, within the capacity of the queues, and returns them
 // with the changed states. If the tasks pass in memory, no states need to be written: after a crash the feeds are due as
@@ -159,7 +159,7 @@ func (s *scheduler) popTasks(now time.Time, inMemory bool) (tasks []subjects.Cra
 	}
 	if len(tasks) > 0 && !inMemory {
 		s.last.State.Crawl = strings.Join(ids, " ")
-		out.states, out.atomic = append(out.states, &s.last), true
+		out.states = append(out.states, &s.last)
 	}
 	return tasks, out
 }

@@ -76,7 +76,8 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 
 // load restores the stored states and reconciles them with the store and the queues.
 func (s *scheduler) load(ctx context.Context) error {
-	if err := s.mesh.RestoreStates(ctx, s.plan.Load); err != nil {
+	var err error
+	if s.states.journal, err = s.mesh.OpenJournal(ctx, s.plan.Load); err != nil {
 		return err
 	}
 	if err := s.mesh.LoadHosts(ctx, s.plan.LoadHost); err != nil {
@@ -112,10 +113,8 @@ func (s *scheduler) now() time.Time {
 // resume publishes the last dispatched tasks again: the previous schedule may have failed between writing
 // their states and publishing them. A duplicate is dropped by the queue; the feeds of a finished task are no
 // longer in flight.
-func (s *scheduler) resume(ctx context.Context) (err error) {
-	if s.last, err = s.mesh.LastDispatch(ctx); err != nil {
-		return err
-	}
+func (s *scheduler) resume(ctx context.Context) error {
+	s.last = s.states.journal.LastDispatch()
 	for _, id := range strings.Fields(s.last.State.Crawl) {
 		s.mu.Lock()
 		task, out := s.plan.Reissue(id, s.now())
@@ -191,14 +190,14 @@ func (s *scheduler) WriteStates(ctx context.Context) error {
 	}
 }
 
-// writeSomeStates writes up to [mesh.MaxPutBatch] of these states. Observations wait for as long, not for all of them.
+// writeSomeStates writes up to [mesh.MaxEntry] of these states. Observations wait for as long, not for all of them.
 func (s *scheduler) writeSomeStates(ctx context.Context) (more bool, err error) {
 	s.observing.Lock()
 	defer s.observing.Unlock()
 	s.mu.Lock()
 	var results changes
 	for id := range s.unwritten {
-		if len(results.states) == mesh.MaxPutBatch {
+		if len(results.states) == mesh.MaxEntry {
 			break
 		}
 		delete(s.unwritten, id)

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/agent/role/schedule/policy"
 	"feedmesh/agent/role/work"
 	"feedmesh/agent/role/work/worktest"
@@ -259,7 +260,7 @@ func (r *testbed) crash(store storage.Store) subjects.Crawl {
 	popped := s.plan.PopDue(policy.Warm, worktest.Noon)
 	task := s.plan.Task(policy.Warm, popped, worktest.Noon)
 	s.last.State.Crawl = "another " + task.ID() // a task that finished long ago
-	if err := s.states.write(r.T.Context(), changes{states: append(statesOf(popped), &s.last), atomic: true}); err != nil {
+	if err := s.states.write(r.T.Context(), changes{states: append(statesOf(popped), &s.last)}); err != nil {
 		r.T.Fatal(err)
 	}
 	return task
@@ -307,9 +308,7 @@ func TestSchedule_StepsDownOnConflict(t *testing.T) {
 	}
 	changed.State.LastModified = "changed by another"
 	changed.State.Failures = 7
-	if err := r.Mesh.PutStates(t.Context(), []subjects.FeedState{changed}); err != nil {
-		t.Fatal(err)
-	}
+	meshtest.PutStates(t, r.Mesh, changed)
 	r.observe(about(changed.FeedID, subjects.Failed, changed.State.Crawl, worktest.Noon))
 	worktest.Eventually(t, "the observation counts on top of the change", func() bool {
 		s := r.state(changed.FeedID)

@@ -91,7 +91,12 @@ func newScheduler(env *work.Env, m *metrics) *scheduler {
 			Spacing: env.Config.Schedule.HostSpacing,
 		}),
 	}
-	s.states = newStateWriter(env.Mesh, &s.mu)
+	s.states = newStateWriter(env.Mesh, &s.mu, func(feedID string) *subjects.State {
+		if f := s.plan.State(feedID); f != nil {
+			return f.State
+		}
+		return nil
+	})
 	s.secrets = &sealer{env.Secrets, env.Store, &s.mu, s.plan, s.states, env.Log}
 	return s
 }

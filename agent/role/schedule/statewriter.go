@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,20 +12,16 @@ import (
 // changes are changes of the schedule's states to write.
 type changes struct {
 	removed []string              // IDs of feeds whose states are deleted before
-	states  []*subjects.FeedState // are written
-	atomic  bool                  // up to [mesh.MaxPutBatch] states are written in one transaction
+	states  []*subjects.FeedState // are written, up to [mesh.MaxEntry] all or none
 }
 
-// minBatchStates is the number of states up to which they are written one by one if allowed: a batch costs
-// the server as much as about so many writes, mostly for its staging files.
-const minBatchStates = 8
-
-// A stateWriter writes the schedule's states to their bucket. Changes during a write are combined into the
-// next one, which takes a few syncs for any number of states.
+// A stateWriter writes the schedule's states to their journal. Changes during a write are combined into the next one.
 type stateWriter struct {
-	mesh *mesh.Mesh
-	lock sync.Locker   // protects the states
-	turn chan struct{} // holds a value during a write
+	mesh    *mesh.Mesh
+	journal *mesh.Journal
+	lock    sync.Locker                         // protects the states
+	state   func(feedID string) *subjects.State // of a feed, or nil; with the lock held
+	turn    chan struct{}                       // holds a value during a write
 
 	mu   sync.Mutex
 	next *pendingWrite
@@ -39,11 +34,11 @@ type pendingWrite struct {
 	err  error
 }
 
-func newStateWriter(m *mesh.Mesh, lock sync.Locker) *stateWriter {
-	return &stateWriter{mesh: m, lock: lock, turn: make(chan struct{}, 1)}
+func newStateWriter(m *mesh.Mesh, lock sync.Locker, state func(feedID string) *subjects.State) *stateWriter {
+	return &stateWriter{mesh: m, lock: lock, state: state, turn: make(chan struct{}, 1)}
 }
 
-// write returns after the states, as of the call or later, are in the bucket. The caller must not hold their
+// write returns after the states, as of the call or later, are in the journal. The caller must not hold their
 // lock.
 func (w *stateWriter) write(ctx context.Context, c changes) error {
 	if len(c.states) == 0 && len(c.removed) == 0 {
@@ -79,23 +74,25 @@ func (w *stateWriter) writeNext(ctx context.Context) {
 }
 
 func (w *stateWriter) put(ctx context.Context, all []changes) error {
+	removed := map[string]bool{}
 	for _, c := range all {
 		for _, id := range c.removed {
-			if err := w.mesh.DeleteState(ctx, id); err != nil {
+			removed[id] = true
+			if err := w.mesh.DeletePolls(ctx, id); err != nil {
 				return err
 			}
 		}
 	}
-	together := slices.ContainsFunc(all, func(c changes) bool { return c.atomic })
+	none := make([]subjects.FeedState, 0, len(removed))
+	for id := range removed {
+		none = append(none, subjects.FeedState{FeedID: id})
+	}
+	if err := w.journal.Put(ctx, none, w.current); err != nil {
+		return err
+	}
 	for _, some := range batches(all) {
-		size := len(some)
-		if size <= minBatchStates && !together {
-			size = 1
-		}
-		for batch := range slices.Chunk(some, size) {
-			if err := w.putStates(ctx, batch); err != nil {
-				return err
-			}
+		if err := w.putStates(ctx, some); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -120,10 +117,10 @@ func batches(all []changes) (out [][]*subjects.FeedState) {
 				kept = append(kept, s)
 			}
 		}
-		for len(kept) > mesh.MaxPutBatch { // no atomic change is this large
-			out, kept = append(out, kept[:mesh.MaxPutBatch]), kept[mesh.MaxPutBatch:]
+		for len(kept) > mesh.MaxEntry { // no atomic change is this large
+			out, kept = append(out, kept[:mesh.MaxEntry]), kept[mesh.MaxEntry:]
 		}
-		if n := len(out) - 1; n >= 0 && len(out[n])+len(kept) <= mesh.MaxPutBatch {
+		if n := len(out) - 1; n >= 0 && len(out[n])+len(kept) <= mesh.MaxEntry {
 			out[n] = append(out[n], kept...)
 		} else if len(kept) > 0 {
 			out = append(out, kept)
@@ -143,13 +140,25 @@ func (w *stateWriter) putStates(ctx context.Context, states []*subjects.FeedStat
 		copies[i].State = &state
 	}
 	w.lock.Unlock()
-	if err := w.mesh.PutStates(ctx, copies); err != nil {
+	if err := w.journal.Put(ctx, copies, w.current); err != nil {
 		return err
 	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	for i, s := range states {
-		s.Revision, s.Written = copies[i].Revision, time.Time{}
+	for _, s := range states {
+		s.Written = time.Time{}
 	}
 	return nil
+}
+
+// current returns a copy of the state of a feed, or nil.
+func (w *stateWriter) current(feedID string) *subjects.State {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	state := w.state(feedID)
+	if state == nil {
+		return nil
+	}
+	now := *state
+	return &now
 }

@@ -1,13 +1,13 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/subjects"
 )
 
@@ -57,8 +57,8 @@ func TestBatches_AtomicChangesShareABatch(t *testing.T) {
 	}
 	n := 0
 	for _, some := range namesOf(batches(all)) {
-		if len(some) > mesh.MaxPutBatch || len(some)%101 != 0 {
-			t.Errorf("got a batch of %d, want sets of 101, at most %d", len(some), mesh.MaxPutBatch)
+		if len(some) > mesh.MaxEntry || len(some)%101 != 0 {
+			t.Errorf("got a batch of %d, want sets of 101, at most %d", len(some), mesh.MaxEntry)
 		}
 		n += len(some)
 	}
@@ -70,8 +70,12 @@ func TestBatches_AtomicChangesShareABatch(t *testing.T) {
 func TestStateWriter_CombinesConcurrentWrites(t *testing.T) {
 	r := newTestbed(t)
 	var lock sync.Mutex
-	w := newStateWriter(r.Mesh, &lock)
 	states := named("a", "b", "c", "d", "e")
+	w := newStateWriter(r.Mesh, &lock, func(feedID string) *subjects.State {
+		i := slices.IndexFunc(states, func(s *subjects.FeedState) bool { return s.FeedID == feedID })
+		return states[i].State
+	})
+	w.journal = meshtest.Journal(t, r.Mesh)
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
@@ -90,8 +94,11 @@ func TestStateWriter_CombinesConcurrentWrites(t *testing.T) {
 			t.Errorf("%s: got %d written, want 40", s.FeedID, got.Failures)
 		}
 	}
-	if err := w.write(t.Context(), changes{removed: []string{"a", "b"}}); err != nil {
+	if err := w.write(t.Context(), changes{removed: []string{"a", "b"}, states: states[2:3]}); err != nil {
 		t.Fatal(err)
+	}
+	if err := w.write(t.Context(), changes{removed: []string{"a"}}); err != nil {
+		t.Errorf("removed twice: %v", err)
 	}
 	var left []string
 	if err := r.Mesh.LoadStates(t.Context(), func(s subjects.FeedState) { left = append(left, s.FeedID) }); err != nil {
@@ -100,29 +107,5 @@ func TestStateWriter_CombinesConcurrentWrites(t *testing.T) {
 	slices.Sort(left)
 	if !slices.Equal(left, []string{"c", "d", "e"}) {
 		t.Errorf("got %v left, want c, d and e", left)
-	}
-}
-
-func TestStateWriter_AtomicChanges(t *testing.T) {
-	for _, together := range []bool{true, false} {
-		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
-			r := newTestbed(t)
-			var lock sync.Mutex
-			w := newStateWriter(r.Mesh, &lock)
-			if err := w.write(t.Context(), changes{states: named("b")}); err != nil {
-				t.Fatal(err)
-			}
-			// The revision of b is missing here.
-			if err := w.write(t.Context(), changes{states: named("a", "b"), atomic: together}); !errors.Is(err, mesh.ErrStale) {
-				t.Errorf("got %v, want a conflict", err)
-			}
-			a, err := r.Mesh.State(t.Context(), "a")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if written := a != nil; written == together {
-				t.Errorf("a is written: %v", written)
-			}
-		})
 	}
 }

@@ -28,7 +28,7 @@ func million(b *testing.B) *Plan {
 			b.Fatal(err)
 		}
 		url := fmt.Sprintf("https://host%d.example/blog/%d/feed.xml", i%300_000, i)
-		p.Load(subjects.FeedState{FeedID: storage.FeedID(url), Revision: uint64(i), State: &subjects.State{
+		p.Load(subjects.FeedState{FeedID: storage.FeedID(url), State: &subjects.State{
 			URL: url, ETag: fmt.Sprintf(`W/"%032x"`, i), LastModified: "Wed, 04 Mar 2026 11:00:00 GMT", BodyHash: fmt.Sprintf("%032x", i),
 			Tier: subjects.Cold, Model: model, Next: noon.Add(time.Duration(i%3600) * time.Second), Polled: noon.Add(-time.Hour),
 			Reason: fmt.Sprintf("price: %d items a day, 0.01 expected by then", i), Outcome: subjects.Unchanged, Status: 304,

@@ -45,7 +45,7 @@ func (p *Plan) InFlight() []string { return slices.Collect(maps.Keys(p.inFlight)
 func (p *Plan) EachState(each func(subjects.FeedState)) {
 	for _, f := range p.feeds {
 		state := *f.State
-		each(subjects.FeedState{FeedID: f.FeedID, Revision: f.Revision, State: &state, Written: f.Written})
+		each(subjects.FeedState{FeedID: f.FeedID, State: &state, Written: f.Written})
 	}
 }
 

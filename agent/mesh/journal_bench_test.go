@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/subjects"
 )
 
-// BenchmarkPutStates writes batches of complete feed states.
-func BenchmarkPutStates(b *testing.B) {
+// BenchmarkJournal_Put writes entries of complete states.
+func BenchmarkJournal_Put(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			r := newRig(b)
@@ -24,8 +25,9 @@ func BenchmarkPutStates(b *testing.B) {
 					URL: "https://example.org/feed.xml", ETag: `"123456789"`, BodyHash: "0123456789abcdef0123456789abcdef", Model: model,
 				}}
 			}
+			j := meshtest.Journal(b, m)
 			for b.Loop() {
-				if err := m.PutStates(b.Context(), states); err != nil {
+				if err := j.Put(b.Context(), states, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

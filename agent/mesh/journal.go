@@ -1,0 +1,414 @@
+package mesh
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/subjects"
+)
+
+// A Journal stores the schedule's states of feeds, many in a message: a state takes a tenth of the bytes that it would
+// take as a message of its own, and the server keeps little in memory.
+//
+// A write appends an entry. Each entry is the value of a slot, a key of the schedule bucket, and replaces the entry that
+// was there. States of the replaced entry that are still the newest of their feeds are written again with it, so each
+// entry is whole and a crash loses nothing. The journal contains at most about twice the states of its feeds.
+//
+// A journal has one owner, whose writes fail with [ErrStale] after another process wrote to it. Its methods must not
+// be called concurrently.
+//
+// Source: M. Rosenblum, J. Ousterhout, The Design and Implementation of a Log-Structured File System, 1992.
+type Journal struct {
+	states
+	sequence uint64          // of its newest message in the stream, 0 if there is none
+	slots    []slot          // by number
+	stored   int             // states in all slots
+	slotOf   map[string]int  // by feed ID: number of the slot with its newest state
+	removed  map[string]bool // feeds whose newest state is none
+
+	lastDispatch *subjects.State // as it was written last, nil for none
+}
+
+// A slot describes an entry. An empty one is free.
+type slot struct {
+	feeds []string // IDs
+	live  int      // states that are the newest of their feeds
+}
+
+const (
+	// MaxEntry is the maximum number of states that are written as one entry, all or none.
+	MaxEntry = 1000
+
+	// minSlots bounds the messages of a journal, with one more for each feedsPerSlot feeds, and for the parts of entries that
+	// exceed maxEntrySize.
+	minSlots     = 512
+	feedsPerSlot = MaxEntry / 4
+
+	// maxEntrySize is the size from which on an entry is divided, below the maximum of a message.
+	maxEntrySize = subjects.MaxMessage - 64<<10
+
+	// maxGarbage is the number of outdated states that a journal may contain beside as many as it has feeds.
+	maxGarbage = 1000
+)
+
+// slotKey returns the key of a slot. The first part is the partition of the schedule.
+func slotKey(number int) string { return "0." + strconv.Itoa(number) }
+
+// slotNumber returns the number of the slot with a key.
+func slotNumber(key string) (number int, ok bool) {
+	digits, ok := strings.CutPrefix(key, "0.")
+	number, err := strconv.Atoi(digits)
+	return number, ok && err == nil && number >= 0
+}
+
+// A record is a state in an entry.
+type record struct {
+	FeedID string          `json:"id"`
+	State  *subjects.State `json:"state"` // nil: the feed was removed
+}
+
+// An entry is the value of a slot: records as lines of JSON, compressed by Zstandard. The value of another key is a
+// state alone, as JSON: versions before 2026-12 wrote one for each feed.
+type entry []record
+
+var (
+	compressor = sync.OnceValue(func() *zstd.Encoder {
+		e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20)) // valid options
+		return e
+	})
+	decompressor = sync.OnceValue(func() *zstd.Decoder {
+		d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxEntryBytes)) // valid options
+		return d
+	})
+)
+
+// maxEntryBytes bounds the size of an entry in memory.
+const maxEntryBytes = 64 << 20
+
+// marshal returns the value of a slot.
+func (e entry) marshal() ([]byte, error) {
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
+	out.SetEscapeHTML(false)
+	for _, r := range e {
+		if err := out.Encode(r); err != nil {
+			return nil, fmt.Errorf("state of feed %s: %w", r.FeedID, err)
+		}
+	}
+	return compressor().EncodeAll(lines.Bytes(), nil), nil
+}
+
+// A readEntry is a value that was read from the bucket.
+type readEntry struct {
+	text    []byte // not compressed
+	records entry  // of the text, if all of them are needed
+}
+
+// UnmarshalBinary decompresses the value of a slot. Another value remains as it is.
+func (e *readEntry) UnmarshalBinary(value []byte) (err error) {
+	if e.text = value; !bytes.HasPrefix(value, []byte("{")) {
+		e.text, err = decompressor().DecodeAll(value, nil)
+	}
+	return err
+}
+
+// decode decodes the records.
+func (e *readEntry) decode(key string) error {
+	if _, ok := slotNumber(key); !ok {
+		r := record{FeedID: key, State: new(subjects.State)}
+		e.records = entry{r}
+		return errors.Join(json.Unmarshal(e.text, r.State), r.check())
+	}
+	for line := range bytes.Lines(e.text) {
+		var r record
+		if err := errors.Join(json.Unmarshal(line, &r), r.check()); err != nil {
+			return err
+		}
+		e.records = append(e.records, r)
+	}
+	return nil
+}
+
+// find returns the record of a feed. It decodes no other.
+func (e *readEntry) find(key, feedID string) (found record, ok bool) {
+	text := e.text
+	if _, isSlot := slotNumber(key); isSlot {
+		start := fmt.Appendf(nil, `{"id":%q,`, feedID)
+		for text = range bytes.Lines(e.text) {
+			if bytes.HasPrefix(text, start) {
+				break
+			}
+		}
+		if !bytes.HasPrefix(text, start) {
+			return record{}, false
+		}
+	} else if key != feedID {
+		return record{}, false
+	}
+	one := readEntry{text: text}
+	if err := one.decode(key); err != nil || len(one.records) != 1 {
+		return record{}, false
+	}
+	return one.records[0], true
+}
+
+func (r *record) check() error {
+	switch {
+	case r.FeedID == "":
+		return errors.New("state without a feed")
+	case r.State != nil && r.FeedID != lastDispatchKey && r.State.URL == "":
+		return errors.New("state without a URL")
+	}
+	return nil
+}
+
+func (s states) entries() values[readEntry] {
+	return values[readEntry]{client: s.client, bucket: subjects.ScheduleBucket, check: func(key string, e *readEntry) error { return e.decode(key) }}
+}
+
+// scanRecords calls do for each record of the readable entries, in their order, so that the last of each feed is its newest.
+func (s states) scanRecords(ctx context.Context, do func(record)) error {
+	return s.entries().each(ctx, func(_ jetstream.KeyValueEntry, e *readEntry) {
+		for _, r := range e.records {
+			do(r)
+		}
+	})
+}
+
+// findState returns the newest state of a feed, nil if none exists.
+func (s states) findState(ctx context.Context, feedID string) (state *subjects.State, err error) {
+	found := s.entries()
+	found.check = nil
+	err = found.each(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) {
+		if newer, ok := e.find(kv.Key(), feedID); ok {
+			state = newer.State
+		}
+	})
+	return state, err
+}
+
+// OpenJournal reads the journal and calls each for the state of every feed. Unreadable entries are moved to the
+// quarantine: their feeds have the state of an earlier entry or none. What others write meanwhile may be missing; the
+// first write then fails.
+func (s states) OpenJournal(ctx context.Context, each func(subjects.FeedState)) (*Journal, error) {
+	j := &Journal{states: s, slotOf: map[string]int{}, removed: map[string]bool{}}
+	feeds, single := map[string]subjects.FeedState{}, false
+	entries := s.entries()
+	entries.deleted = func(kv jetstream.KeyValueEntry) { j.sequence = kv.Revision() }
+	err := entries.load(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) {
+		j.sequence = kv.Revision()
+		number, ok := slotNumber(kv.Key())
+		if single = single || !ok; !ok {
+			number = none
+		}
+		j.set(number, e.records)
+		for _, r := range e.records {
+			feeds[r.FeedID] = subjects.FeedState{FeedID: r.FeedID, State: r.State, Written: kv.Created()}
+		}
+	})
+	if err == nil && single {
+		err = j.convert(ctx, feeds)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for id, f := range feeds {
+		switch {
+		case id == lastDispatchKey:
+			j.lastDispatch = f.State
+		case f.State != nil:
+			each(f)
+		}
+	}
+	return j, nil
+}
+
+// none is the slot of states that are not in an entry.
+const none = -1
+
+// convert writes all states as entries, and then removes what was there before.
+func (j *Journal) convert(ctx context.Context, feeds map[string]subjects.FeedState) error {
+	before, sequence := len(j.slots), j.sequence
+	all := make(entry, 0, len(feeds))
+	for id, f := range feeds {
+		all = append(all, record{id, f.State})
+	}
+	for some := range slices.Chunk(all, MaxEntry) {
+		if err := j.write(ctx, len(j.slots), some); err != nil {
+			return err
+		}
+	}
+	for i := range before {
+		j.set(i, nil)
+	}
+	stream, err := j.js.Stream(perRequestTimeout(ctx), "KV_"+subjects.ScheduleBucket)
+	if err == nil {
+		err = stream.Purge(perRequestTimeout(ctx), jetstream.WithPurgeSequence(sequence+1))
+	}
+	if err != nil {
+		return fmt.Errorf("remove the states of an older version: %w", err)
+	}
+	return nil
+}
+
+// LastDispatch returns the state that names the last dispatched crawl tasks. Put writes it together with the states of
+// their feeds.
+func (j *Journal) LastDispatch() subjects.FeedState {
+	last := subjects.FeedState{FeedID: lastDispatchKey, State: new(subjects.State)}
+	if j.lastDispatch != nil {
+		*last.State = *j.lastDispatch
+	}
+	return last
+}
+
+// Put writes states, each feed once, nil for a removed one; up to [MaxEntry] of them all or none. It calls current for other
+// feeds whose states must be written again: it returns a copy of the newest state, or nil for a removed feed.
+func (j *Journal) Put(ctx context.Context, all []subjects.FeedState, current func(feedID string) *subjects.State) error {
+	for some := range slices.Chunk(all, MaxEntry) {
+		records := make(entry, len(some))
+		for i, f := range some {
+			records[i] = record{f.FeedID, f.State}
+		}
+		if err := j.put(ctx, records, current); err != nil {
+			return fmt.Errorf("write %d states: %w", len(some), err)
+		}
+	}
+	return nil
+}
+
+func (j *Journal) put(ctx context.Context, records entry, current func(feedID string) *subjects.State) error {
+	number := j.choose()
+	if number < len(j.slots) {
+		written := make(map[string]bool, len(records))
+		for _, r := range records {
+			written[r.FeedID] = true
+		}
+		for _, id := range j.slots[number].feeds {
+			if at, ok := j.slotOf[id]; !ok || at != number || written[id] {
+				continue
+			}
+			var state *subjects.State
+			switch {
+			case id == lastDispatchKey:
+				state = j.lastDispatch
+			case !j.removed[id]:
+				state = current(id)
+			case !j.containsBeside(number, id):
+				continue // no older state remains
+			}
+			records = append(records, record{id, state})
+		}
+	}
+	return j.write(ctx, number, records)
+}
+
+// choose returns the slot of the next entry: a free one as long as few states are outdated, otherwise the one that
+// contains most outdated states for each state to write again, so that a write causes less than another on average. If
+// all slots are used, it returns the one with the fewest states to write again.
+func (j *Journal) choose() int {
+	full := j.stored >= 2*len(j.slotOf)+maxGarbage
+	if !full {
+		for i := range j.slots {
+			if len(j.slots[i].feeds) == 0 {
+				return i
+			}
+		}
+		if len(j.slots) < minSlots+len(j.slotOf)/feedsPerSlot {
+			return len(j.slots)
+		}
+	}
+	best := 0
+	for i, s := range j.slots {
+		b := j.slots[best]
+		if full && s.live*len(b.feeds) < b.live*len(s.feeds) || !full && s.live < b.live {
+			best = i
+		}
+	}
+	return best
+}
+
+// write writes the entry of a slot.
+func (j *Journal) write(ctx context.Context, number int, records entry) error {
+	value, err := records.marshal()
+	if err != nil {
+		return err
+	}
+	if len(value) > maxEntrySize && len(records) > 1 {
+		// The other half is first: the entry that is replaced may contain its states.
+		if err := j.write(ctx, max(len(j.slots), number+1), records[len(records)/2:]); err != nil {
+			return err
+		}
+		return j.write(ctx, number, records[:len(records)/2])
+	}
+	msg := nats.NewMsg(subjects.ValueKey(subjects.ScheduleBucket, slotKey(number)))
+	msg.Data = value
+	msg.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(j.sequence, 10))
+	msg.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", subjects.ValueKey(subjects.ScheduleBucket, ">"))
+	sequence, err := j.commit(ctx, msg)
+	if err != nil {
+		return err
+	}
+	j.sequence = sequence
+	j.set(number, records)
+	for _, r := range records {
+		if r.FeedID == lastDispatchKey {
+			j.lastDispatch = r.State
+		}
+	}
+	return nil
+}
+
+// set records the states of a slot's entry.
+func (j *Journal) set(number int, records entry) {
+	for len(j.slots) <= number {
+		j.slots = append(j.slots, slot{})
+	}
+	if number != none {
+		for _, id := range j.slots[number].feeds {
+			if at, ok := j.slotOf[id]; ok && at == number {
+				delete(j.slotOf, id)
+				delete(j.removed, id)
+			}
+		}
+		j.stored -= len(j.slots[number].feeds)
+		j.slots[number] = slot{}
+	}
+	for _, r := range records {
+		if at, ok := j.slotOf[r.FeedID]; ok && at != none {
+			j.slots[at].live--
+		}
+		j.slotOf[r.FeedID] = number
+		if delete(j.removed, r.FeedID); r.State == nil {
+			j.removed[r.FeedID] = true
+		}
+		if number != none {
+			s := &j.slots[number]
+			s.feeds = append(s.feeds, r.FeedID)
+			s.live++
+		}
+	}
+	if number != none {
+		j.stored += len(records)
+	}
+}
+
+// containsBeside reports whether another slot contains a state of a feed.
+func (j *Journal) containsBeside(number int, feedID string) bool {
+	for i, s := range j.slots {
+		if i != number && slices.Contains(s.feeds, feedID) {
+			return true
+		}
+	}
+	return false
+}
