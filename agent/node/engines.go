@@ -186,14 +186,18 @@ func (e engines) ownIndex() (string, error) {
 // which contains all of its data.
 func (e engines) openBleve() (storage.Index, error) {
 	path := e.path("index")
-	index, err := bleve.Open(path, e.options.Log)
+	open := bleve.Open
+	if e.env.Mesh.IsAlone() {
+		open = bleve.OpenBuffered // the index is compared with the store after a start
+	}
+	index, err := open(path, e.options.Log)
 	if errors.Is(err, bleve.ErrBroken) {
 		aside, failed := bleve.SetAside(path)
 		if failed != nil {
 			return nil, failed
 		}
 		e.options.Log.Warn("index damaged, rebuild from the store", "moved_to", aside, "err", err)
-		index, err = bleve.Open(path, e.options.Log)
+		index, err = open(path, e.options.Log)
 	}
 	if err != nil {
 		return nil, err

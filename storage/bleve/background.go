@@ -25,6 +25,9 @@ func init() {
 		case scorch.EventKindPreMergeCheck, scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 			// Of the calling goroutine: scorch recovers panics, and a fault would end the process.
 			debug.SetPanicOnFault(true)
+			if x, ok := opened.Load(e.Scorch); ok && e.Kind == scorch.EventKindPersisterProgress && x.(*Index).buffer != nil {
+				x.(*Index).buffer.pause(x.(*Index).ending)
+			}
 		case scorch.EventKindMergeTaskIntroduction:
 			if x, ok := opened.Load(e.Scorch); ok {
 				x.(*Index).merged()
@@ -38,6 +41,9 @@ func init() {
 				x.stopped.Load().stop(err)
 			}
 			x.suspect(err)
+			if errors.Is(err, scorch.ErrPersist) && x.buffer != nil {
+				x.buffer.failed(err, x.ending)
+			}
 		})
 	}
 }

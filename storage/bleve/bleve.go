@@ -37,6 +37,7 @@ type Index struct {
 	columns  *columnCache
 	boosts   storyBoosts
 	recent   *fingerprintCache
+	buffer   *buffer // nil: batches are on disk when Put and Delete return
 	cache    resultCache
 	searches chan struct{}              // semaphore of running searches
 	tasks    sync.WaitGroup             // background work that Open began
@@ -141,14 +142,17 @@ func (x *Index) Delete(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// commit returns when the batch is on disk: scorch syncs its files before Batch returns, unless unsafe_batch
-// is set. Each batch has a unique name, by which Open detects a lost batch.
+// commit returns when the batch is on disk: scorch syncs its files before Batch returns. With a buffer it returns when the
+// batch can be searched, and few are not on disk. Each batch has a unique name, by which Open detects a lost batch.
 func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 	if err := errors.Join(ctx.Err(), x.checkRunning()); err != nil {
 		return err
 	}
 	if batch.Size() == 0 {
 		return nil
+	}
+	if x.buffer != nil {
+		return x.commitBuffered(batch)
 	}
 	batch.SetInternal(batchKey, []byte(rand.Text()))
 	err := x.runBatch(batch)
@@ -160,6 +164,20 @@ func (x *Index) commit(ctx context.Context, batch *upstream.Batch) error {
 		return fmt.Errorf("%w: the disk is full: %w", storage.ErrUnavailable, err)
 	}
 	return err
+}
+
+func (x *Index) commitBuffered(batch *upstream.Batch) error {
+	if err := x.buffer.check(); err != nil {
+		return err
+	}
+	batch.SetInternal(batchKey, []byte(rand.Text()))
+	done := x.buffer.add(batch.Size())
+	batch.SetPersistedCallback(done)
+	if err := x.runBatch(batch); err != nil {
+		done(err)
+		return err
+	}
+	return x.buffer.wait(maxBuffered, x.stopped.Load().done)
 }
 
 // runBatch writes the batch. It does not wait for scorch if that panicked.
@@ -292,7 +310,7 @@ func (x *Index) reopen() error {
 	opened.Delete(x.scorch)
 	x.columns = newColumnCache() // a lost segment's number is used again
 	err := errors.Join(x.swap(nil), closeIndex(x.bleve))
-	index, failed := openExisting(x.path)
+	index, failed := openExisting(x.path, x.buffer != nil)
 	if failed == nil {
 		x.bleve = index
 		x.scorch, failed = index.Advanced()
@@ -322,6 +340,20 @@ func (x *Index) closedError() error {
 	return upstream.ErrorIndexClosed
 }
 
+// flush waits until all batches are on disk.
+func (x *Index) flush() error {
+	stopped := make(chan struct{})
+	timeout := time.AfterFunc(closeTimeout, func() { close(stopped) })
+	defer timeout.Stop()
+	if err := x.buffer.wait(0, stopped); err != nil {
+		return err
+	}
+	if !timeout.Stop() {
+		return fmt.Errorf("close the index: the last batches are not written after %v", closeTimeout)
+	}
+	return nil
+}
+
 // Close implements [storage.Index]. It waits for running calls.
 func (x *Index) Close() error {
 	x.end()
@@ -332,8 +364,12 @@ func (x *Index) Close() error {
 		return x.lock.Close() // again without effect
 	}
 	x.closed = true
+	var err error
+	if x.buffer != nil {
+		err = x.flush()
+	}
 	opened.Delete(x.scorch)
-	err := errors.Join(x.swap(nil), closeIndex(x.bleve))
+	err = errors.Join(err, x.swap(nil), closeIndex(x.bleve))
 	if err == nil {
 		err = writeRootSum(x.path)
 	}

@@ -41,7 +41,13 @@ var (
 //
 // Open reads and verifies all files. An index that is damaged later is put aside as by [SetAside], logged, and
 // replaced by an empty one; until then all methods return an error.
-func Open(path string, log *slog.Logger) (*Index, error) {
+func Open(path string, log *slog.Logger) (*Index, error) { return open(path, nil, log) }
+
+// OpenBuffered is Open for an index of which the last batches may be lost in a crash: they can be searched at once, and are
+// on disk about five seconds later, together, or when Close returns.
+func OpenBuffered(path string, log *slog.Logger) (*Index, error) { return open(path, newBuffer(), log) }
+
+func open(path string, b *buffer, log *slog.Logger) (*Index, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)
 	}
@@ -51,7 +57,7 @@ func Open(path string, log *slog.Logger) (*Index, error) {
 	} else if !ok {
 		return nil, fmt.Errorf("open %s: %w", path, ErrLocked)
 	}
-	index, err := openLocked(path)
+	index, err := openLocked(path, b != nil)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), lock.Close())
 	}
@@ -60,7 +66,7 @@ func Open(path string, log *slog.Logger) (*Index, error) {
 		return nil, errors.Join(err, closeIndex(index), lock.Close())
 	}
 	x := &Index{
-		bleve: index, scorch: inner, path: path, lock: lock, log: log,
+		bleve: index, scorch: inner, path: path, lock: lock, log: log, buffer: b,
 		suspected: make(chan error, 1), reclaim: newReclaimer(), ending: make(chan struct{}),
 		columns: newColumnCache(), recent: newFingerprintCache(), boosts: storyBoosts{steps: make(map[uint64]uint8)}, searches: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 	}
@@ -86,25 +92,25 @@ func Open(path string, log *slog.Logger) (*Index, error) {
 	return x, nil
 }
 
-func openLocked(path string) (upstream.Index, error) {
+func openLocked(path string, buffered bool) (upstream.Index, error) {
 	files, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
 	if len(files) <= 1 { // the lock file
-		return create(path)
+		return create(path, buffered)
 	}
-	index, err := openExisting(path)
+	index, err := openExisting(path, buffered)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	return index, err
 }
 
-func create(path string) (upstream.Index, error) {
+func create(path string, buffered bool) (upstream.Index, error) {
 	// Neither mapping nor analysers are used: documents come with their fields (document.go), queries with
 	// their terms (search.go).
-	index, err := upstream.NewUsing(path, upstream.NewIndexMapping(), scorch.Name, scorch.Name, settings())
+	index, err := upstream.NewUsing(path, upstream.NewIndexMapping(), scorch.Name, scorch.Name, settings(buffered))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,7 @@ func create(path string) (upstream.Index, error) {
 
 // openExisting verifies and opens an existing index. Its files are memory-mapped, so damage appears late, as a
 // panic or a fault; these become errors.
-func openExisting(path string) (index upstream.Index, err error) {
+func openExisting(path string, buffered bool) (index upstream.Index, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -132,7 +138,7 @@ func openExisting(path string) (index upstream.Index, err error) {
 	if err := putRootSum(path, nil); err != nil {
 		return nil, err
 	}
-	return openUsing(path, settings())
+	return openUsing(path, settings(buffered))
 }
 
 func openUsing(path string, settings map[string]any) (upstream.Index, error) {
@@ -188,16 +194,17 @@ func verifyFiles(path string) (err error) {
 const boltTimeout = "5s"
 
 // settings returns the scorch settings that differ from its defaults. The defaults fit: batches return when
-// synced, one snapshot is kept. Indexing 100,000 items in batches of 500 takes at most 200 MB of memory,
+// synced, unless a buffer is used, and one snapshot is kept. Indexing 100,000 items in batches of 500 takes at most 200 MB of memory,
 // files included; larger batches take more.
 //
 // Merges take more segments at a time than by default, begin at smaller segments and leave fewer of each
 // size. So a search visits no more segments, about 13 of 200,000 items and 14 of three million, not 16 and
 // 27. And items are rewritten less often: upon 200,000 items, twice and not six times when they come 137 at a
 // time, four times and not twelve when six at a time (mergeplan.Plan, run on sizes alone).
-func settings() map[string]any {
+func settings(buffered bool) map[string]any {
 	return map[string]any{
 		"bolt_timeout":           boltTimeout,
+		"unsafe_batch":           buffered,
 		"eventCallbackName":      backgroundName,
 		"asyncErrorCallbackName": backgroundName,
 		"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 8, "SegmentsPerMergeTask": 20, "FloorSegmentSize": 500},

@@ -155,13 +155,16 @@ func (x *Index) replace(cause error) {
 func (x *Index) openAnew() (aside string, err error) {
 	opened.Delete(x.scorch)
 	_ = x.swap(nil)
+	if x.buffer != nil {
+		x.buffer.reset()
+	}
 	if !x.closed {
 		_ = closeIndex(x.bleve) // its content is lost anyway
 	}
 	if aside, err = SetAside(x.path); err != nil {
 		return aside, err
 	}
-	if x.bleve, err = create(x.path); err != nil {
+	if x.bleve, err = create(x.path, x.buffer != nil); err != nil {
 		return aside, err
 	}
 	if x.scorch, err = x.bleve.Advanced(); err != nil {
