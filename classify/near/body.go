@@ -1,6 +1,7 @@
 package near
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"feedmesh/classify/text"
@@ -200,4 +201,17 @@ func hasBits(f *[filterBits / 8]byte, h uint32) bool {
 		x >>= 16
 	}
 	return true
+}
+
+func (b *Body) encodedSize() int { return 4 + len(b.Minima) + len(b.Lead) }
+
+func (b *Body) append(to []byte) []byte {
+	to = binary.LittleEndian.AppendUint32(to, uint32(b.Shingles))
+	return append(append(to, b.Minima[:]...), b.Lead[:]...)
+}
+
+func (b *Body) decode(from []byte) {
+	b.Shingles = int32(binary.LittleEndian.Uint32(from))
+	copy(b.Minima[:], from[4:])
+	copy(b.Lead[:], from[4+len(b.Minima):])
 }

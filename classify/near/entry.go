@@ -1,5 +1,10 @@
 package near
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // An entry is the stored state of an item beside its keys: 64 bytes without pointers. Its strings are in a
 // text buffer.
 type entry struct {
@@ -44,6 +49,34 @@ func (e *entry) write(buffer *[]byte, id, of, why, title string) {
 		*part.len = uint8(len(text))
 		*buffer = append(*buffer, text...)
 	}
+}
+
+func (e *entry) encodedSize() int { return 4*8 + 4*4 + 6 + 1 }
+
+func (e *entry) append(to []byte) []byte {
+	for _, v := range [...]uint64{e.id, e.url, e.text, uint64(e.seen)} {
+		to = binary.LittleEndian.AppendUint64(to, v)
+	}
+	for _, v := range [...]uint32{e.feed, math.Float32bits(e.score), e.at, e.body} {
+		to = binary.LittleEndian.AppendUint32(to, v)
+	}
+	flags := byte(0)
+	for i, set := range [...]bool{e.shared, e.stripped, e.titleIndexed, e.bodyIndexed} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+	return append(to, e.idLen, e.ofLen, e.whyLen, e.titleLen, e.grams, e.by, flags)
+}
+
+func (e *entry) decode(from []byte) {
+	long, short, rest := from, from[4*8:], from[4*8+4*4:]
+	e.id, e.url, e.text = binary.LittleEndian.Uint64(long), binary.LittleEndian.Uint64(long[8:]), binary.LittleEndian.Uint64(long[16:])
+	e.seen = int64(binary.LittleEndian.Uint64(long[24:]))
+	e.feed, e.score = binary.LittleEndian.Uint32(short), math.Float32frombits(binary.LittleEndian.Uint32(short[4:]))
+	e.at, e.body = binary.LittleEndian.Uint32(short[8:]), binary.LittleEndian.Uint32(short[12:])
+	e.idLen, e.ofLen, e.whyLen, e.titleLen, e.grams, e.by = rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]
+	e.shared, e.stripped, e.titleIndexed, e.bodyIndexed = rest[6]&1 != 0, rest[6]&2 != 0, rest[6]&4 != 0, rest[6]&8 != 0
 }
 
 // size returns the bytes of an item's strings.

@@ -1,9 +1,6 @@
 package near
 
-import (
-	"encoding/binary"
-	"io"
-)
+import "io"
 
 // A File stores parts of an [Index] outside of memory. Files are read and written by their index only.
 type File interface {
@@ -17,7 +14,7 @@ const (
 	fileBytes      = 4 << 20 // size from which on another file is used
 )
 
-// A spill writes blocks to files: texts and bodies of older items, which are seldom read. A block that can't be
+// A spill writes blocks to files: older items, their texts and bodies, which are seldom read. A block that can't be
 // written stays in memory.
 type spill struct {
 	newFile func() (File, error) // nil: blocks stay in memory
@@ -76,6 +73,12 @@ func (s *spill) read(p place, offset int, into []byte) {
 	}
 }
 
+// overwrite changes bytes of a block from an offset on, and reports whether it succeeded.
+func (s *spill) overwrite(p place, offset int, bytes []byte) bool {
+	_, s.writeErr = p.file.WriteAt(bytes, p.at+int64(offset))
+	return s.writeErr == nil
+}
+
 // evict removes a block from its file.
 func (s *spill) evict(p *place) {
 	if p.file != nil {
@@ -96,82 +99,4 @@ func (s *spill) leave(file *spillFile) {
 type textBlock struct {
 	bytes []byte
 	place
-}
-
-// bodySize is the size of a [Body] in a file.
-const bodySize = 4 + minHashBins/2 + filterBits/8
-
-func (b *Body) append(to []byte) []byte {
-	to = binary.LittleEndian.AppendUint32(to, uint32(b.Shingles))
-	return append(append(to, b.Minima[:]...), b.Lead[:]...)
-}
-
-func (b *Body) decode(from []byte) {
-	b.Shingles = int32(binary.LittleEndian.Uint32(from))
-	copy(b.Minima[:], from[4:])
-	copy(b.Lead[:], from[4+len(b.Minima):])
-}
-
-// bodyBlocks are the indexed bodies, oldest first, in blocks of perBlock bodies.
-type bodyBlocks struct {
-	blocks []bodyBlock
-	head   uint32 // index of the oldest body in the first block
-	len    uint32
-	read   Body // the last body that was read from a file
-}
-
-// A bodyBlock contains perBlock bodies, in memory or in a file.
-type bodyBlock struct {
-	bodies []Body
-	place
-}
-
-// at returns a body, valid until the next call.
-func (r *bodyBlocks) at(i uint32, s *spill) *Body {
-	i += r.head
-	block := &r.blocks[i/perBlock]
-	if block.bodies != nil {
-		return &block.bodies[i%perBlock]
-	}
-	var buffer [bodySize]byte
-	s.read(block.place, int(i%perBlock)*bodySize, buffer[:])
-	r.read.decode(buffer[:])
-	return &r.read
-}
-
-// push appends a body.
-func (r *bodyBlocks) push(b Body, s *spill) {
-	if (r.head+r.len)/perBlock == uint32(len(r.blocks)) {
-		r.blocks = append(r.blocks, bodyBlock{bodies: make([]Body, perBlock)})
-		if n := len(r.blocks) - 1 - residentBlocks; n >= 0 && r.blocks[n].bodies != nil {
-			r.blocks[n].spill(s)
-		}
-	}
-	i := r.head + r.len
-	r.blocks[i/perBlock].bodies[i%perBlock] = b
-	r.len++
-}
-
-// spill moves a block to a file.
-func (b *bodyBlock) spill(s *spill) {
-	if s.newFile == nil {
-		return
-	}
-	bytes := make([]byte, 0, perBlock*bodySize)
-	for i := range b.bodies {
-		bytes = b.bodies[i].append(bytes)
-	}
-	if b.place = s.write(bytes); b.file != nil {
-		b.bodies = nil
-	}
-}
-
-// pop removes the oldest body.
-func (r *bodyBlocks) pop(s *spill) {
-	r.len--
-	if r.head++; r.head == perBlock {
-		s.evict(&r.blocks[0].place)
-		r.blocks[0] = bodyBlock{}
-		r.blocks, r.head = r.blocks[1:], 0
-	}
 }

@@ -9,19 +9,19 @@ import (
 type window struct {
 	settings     Settings
 	newest       time.Time
-	items        ring[entry] // oldest first
-	texts        []textBlock // strings, one block for each block of items
-	spill        spill       // of older texts and bodies
-	keys         *rowIndex   // hashes of ID, address, text and title of each item
-	titles       *rowIndex   // bands of the indexed titles
+	items        blocks[entry, *entry] // oldest first
+	texts        []textBlock           // strings, one block for each block of items
+	spill        spill                 // of older items, texts and bodies
+	keys         *rowIndex             // hashes of ID, address, text and title of each item
+	titles       *rowIndex             // bands of the indexed titles
 	titleItems   ring[uint32]
 	words        wordCounts // of the indexed titles
 	bodies       *rowIndex  // shingles of the indexed bodies
 	bodyItems    ring[uint32]
-	storedBodies bodyBlocks     // the indexed bodies
-	firstItem    uint32         // number of the oldest item
-	firstBody    uint32         // number of the oldest indexed body
-	duplicates   map[uint64]int // by hash of an original's ID, which may be evicted: number of its stored duplicates
+	storedBodies blocks[Body, *Body] // the indexed bodies
+	firstItem    uint32              // number of the oldest item
+	firstBody    uint32              // number of the oldest indexed body
+	duplicates   map[uint64]int      // by hash of an original's ID, which may be evicted: number of its stored duplicates
 }
 
 // newWindow returns an empty window.
@@ -31,6 +31,17 @@ func newWindow(s Settings) window {
 
 // Len returns the number of stored items.
 func (w *window) Len() int { return int(w.items.len) }
+
+// entry returns item i.
+func (w *window) entry(i uint32) entry { return *w.items.at(i, &w.spill) }
+
+// share records that the feed of item i has other texts at its address.
+func (w *window) share(i uint32) {
+	if e := w.entry(i); !e.shared {
+		e.shared = true
+		w.items.set(i, e, &w.spill)
+	}
+}
 
 // write stores the strings of the next item. IDs are at most 255 bytes.
 func (w *window) write(e *entry, id, of, why, title string) {
@@ -53,7 +64,7 @@ func (w *window) textAt(i uint32, from int, n uint8) string {
 	if n == 0 {
 		return ""
 	}
-	at, block := int(w.items.at(i).at)+from, w.textBlock(i)
+	at, block := int(w.entry(i).at)+from, w.textBlock(i)
 	if block.file == nil {
 		return string(block.bytes[at : at+int(n)])
 	}
@@ -79,19 +90,19 @@ func (w *window) textBlock(i uint32) *textBlock {
 	return &w.texts[((w.firstItem+i)/perBlock-w.firstItem/perBlock)%blocks]
 }
 
-// block calls do with the items whose strings are in the buffer of item i, in order.
-func (w *window) block(i uint32, do func(e *entry)) {
+// block calls do with the items whose strings are in the buffer of item i, in order, and their numbers.
+func (w *window) block(i uint32, do func(i uint32, e entry)) {
 	from := i - min(i, (w.firstItem+i)%perBlock)
 	for end := min(w.items.len, i-(w.firstItem+i)%perBlock+perBlock); from < end; from++ {
-		do(w.items.at(from))
+		do(from, w.entry(from))
 	}
 }
 
-func (w *window) id(i uint32) string { return w.textAt(i, 0, w.items.at(i).idLen) }
+func (w *window) id(i uint32) string { return w.textAt(i, 0, w.entry(i).idLen) }
 
 // duplicateOf returns the ID of the original that item i duplicates, "" for an original.
 func (w *window) duplicateOf(i uint32) string {
-	e := w.items.at(i)
+	e := w.entry(i)
 	return w.textAt(i, int(e.idLen), e.ofLen)
 }
 
@@ -105,7 +116,7 @@ func (w *window) original(i uint32) string {
 
 // storedMatch returns the match that item i received when it was placed.
 func (w *window) storedMatch(i uint32) Match {
-	e := w.items.at(i)
+	e := w.entry(i)
 	return Match{
 		DuplicateOf: w.duplicateOf(i), By: matchKinds[e.by], Score: float64(e.score),
 		Reason: w.textAt(i, int(e.idLen)+int(e.ofLen), e.whyLen),
@@ -114,7 +125,7 @@ func (w *window) storedMatch(i uint32) Match {
 
 // candidate returns item i for a comparison.
 func (w *window) candidate(i uint32) candidate {
-	e := w.items.at(i)
+	e := w.entry(i)
 	c := candidate{
 		title: w.textAt(i, int(e.idLen)+int(e.ofLen)+int(e.whyLen), e.titleLen), grams: int(e.grams), stripped: e.stripped,
 	}
@@ -139,7 +150,8 @@ func exactKey(kind int, h uint64) uint32 { return uint32(mix(h+uint64(kind))) | 
 // exact returns the newest item with a key for which is returns true.
 func (w *window) exact(key uint32, is func(i uint32, e *entry) bool) (found uint32, ok bool) {
 	w.keys.each(key, func(i uint32) bool {
-		found, ok = i, is(i, w.items.at(i))
+		e := w.entry(i)
+		found, ok = i, is(i, &e)
 		return !ok
 	})
 	return found, ok
@@ -176,7 +188,7 @@ func (w *window) byTitle(title string) (uint32, bool) {
 
 // fresh reports whether an indexed item will stay long enough to represent its copies.
 func (w *window) fresh(i uint32) bool {
-	return w.newest.Sub(time.Unix(w.items.at(i).seen, 0)) <= w.settings.Window/2 && w.Len()-int(i) <= w.settings.MaxItems/2
+	return w.newest.Sub(time.Unix(w.entry(i).seen, 0)) <= w.settings.Window/2 && w.Len()-int(i) <= w.settings.MaxItems/2
 }
 
 // evict removes items that are older than the window of an item seen then, and the oldest item if the window is
@@ -186,14 +198,14 @@ func (w *window) evict(seen time.Time) {
 		w.newest = seen
 	}
 	oldest := w.newest.Add(-w.settings.Window).Unix()
-	for w.items.len > 0 && (w.Len() >= w.settings.MaxItems || w.items.at(0).seen < oldest) {
+	for w.items.len > 0 && (w.Len() >= w.settings.MaxItems || w.entry(0).seen < oldest) {
 		w.evictOldest()
 	}
 }
 
 // evictOldest removes the oldest item.
 func (w *window) evictOldest() {
-	e := w.items.at(0)
+	e := w.entry(0)
 	w.countDuplicate(w.duplicateOf(0), -1)
 	if e.titleIndexed {
 		w.words.add(w.candidate(0).title, -1)
@@ -207,7 +219,7 @@ func (w *window) evictOldest() {
 		w.firstBody++
 	}
 	w.keys.evictOldest()
-	w.items.pop()
+	w.items.pop(&w.spill)
 	if w.firstItem++; w.firstItem%perBlock == 0 {
 		w.spill.evict(&w.texts[0].place)
 		w.texts[0] = textBlock{}
@@ -228,12 +240,13 @@ func (w *window) countDuplicate(of string, change int) {
 
 // replace replaces the match of item i.
 func (w *window) replace(i uint32, match Match) {
-	e := w.items.at(i)
+	e := w.entry(i)
 	id, title := w.id(i), w.candidate(i).title
 	w.countDuplicate(w.duplicateOf(i), -1)
 	w.countDuplicate(match.DuplicateOf, 1)
 	e.write(w.buffer(i), id, match.DuplicateOf, match.Reason, title)
 	e.by, e.score = kindCode(match.By), float32(match.Score)
+	w.items.set(i, e, &w.spill)
 	w.compactTexts(i)
 }
 
@@ -241,16 +254,17 @@ func (w *window) replace(i uint32, match Match) {
 // exhaust memory.
 func (w *window) compactTexts(i uint32) {
 	used := 0
-	w.block(i, func(e *entry) { used += e.size() })
+	w.block(i, func(_ uint32, e entry) { used += e.size() })
 	was := w.buffer(i)
 	if len(*was) <= 2*used+1<<10 {
 		return
 	}
 	now := make([]byte, 0, used)
-	w.block(i, func(e *entry) {
+	w.block(i, func(i uint32, e entry) {
 		at := len(now)
 		now = append(now, (*was)[e.at:int(e.at)+e.size()]...)
 		e.at = uint32(at)
+		w.items.set(i, e, &w.spill)
 	})
 	*was = now
 }

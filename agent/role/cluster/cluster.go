@@ -43,7 +43,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	return group.Wait()
 }
 
-// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 220 bytes an item and 250 bytes in
+// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 170 bytes an item and 250 bytes in
 // files, stories some 3 KB an event.
 const maxWindowItems = 1_000_000
 

@@ -12,12 +12,20 @@ import (
 	"feedmesh/storage"
 )
 
-// An unreadableFile is a file of a disk that fails.
-type unreadableFile struct{ near.File }
+// An unreadableFile is a file of a disk that fails from some time on.
+type unreadableFile struct {
+	near.File
+	fails *bool
+}
 
 var errDisk = errors.New("input/output error")
 
-func (unreadableFile) ReadAt([]byte, int64) (int, error) { return 0, errDisk }
+func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
+	if *f.fails {
+		return 0, errDisk
+	}
+	return f.File.ReadAt(b, at)
+}
 
 // filledWindow returns an index with so many items that the older ones are in files.
 func filledWindow(t *testing.T, c *clusterer, newFile func() (near.File, error)) *near.Index {
@@ -36,11 +44,13 @@ func filledWindow(t *testing.T, c *clusterer, newFile func() (near.File, error))
 func TestReceive_StopsIfTheWindowCannotBeRead(t *testing.T) {
 	n := newPipelineFixture(t)
 	create := newWindowFile(filepath.Join(t.TempDir(), "window"))
+	fails := false
 	n.cluster.near = filledWindow(t, n.cluster, func() (near.File, error) {
 		file, err := create()
-		return unreadableFile{file}, err
+		return unreadableFile{file, &fails}, err
 	})
 	defer n.cluster.near.Close()
+	fails = true
 	stopped := false
 	n.cluster.stop = func() { stopped = true }
 	task := worktest.ClusterTask("feed", 1, storage.Item{ID: "old 7", Title: "A title of some words", Partition: "en"})
