@@ -49,22 +49,23 @@ func (r *blocks[T, P]) set(i uint32, v T, s *spill) {
 	b := &r.blocks[i/perBlock]
 	r.readAt = 0
 	if b.values == nil {
-		size := P(&v).encodedSize()
-		if s.overwrite(b.place, int(i%perBlock)*size, P(&v).append(nil)) {
+		encoded := P(&v).append(nil)
+		if s.overwrite(b.place, int(i%perBlock)*len(encoded), encoded) {
 			return
 		}
-		b.load(s, func(v *T, from []byte) { P(v).decode(from) }, size)
+		r.load(b, s)
 	}
 	b.values[i%perBlock] = v
 }
 
 // load moves a block from its file to memory.
-func (b *block[T]) load(s *spill, decode func(*T, []byte), size int) {
+func (r *blocks[T, P]) load(b *block[T], s *spill) {
 	bytes := make([]byte, b.size)
 	s.read(b.place, 0, bytes)
 	b.values = make([]T, perBlock)
 	for i := range b.values {
-		decode(&b.values[i], bytes[i*size:])
+		v := P(&b.values[i])
+		v.decode(bytes[i*v.encodedSize():])
 	}
 	s.evict(&b.place)
 }

@@ -70,6 +70,12 @@ func TestIndex_SpilledGivesEqualAnswers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	duplicates := 0
 	for i := range 45_000 {
+		switch i {
+		case 39_000: // a block that changes returns to memory
+			files.failed = errors.New("disk full")
+		case 41_000:
+			files.failed = nil
+		}
 		m := spillItem(&s, i, random)
 		want, got := plain.Place(m), spilled.Place(m)
 		if got != want {

@@ -342,16 +342,13 @@ func (x *Index) closedError() error {
 
 // flush waits until all batches are on disk.
 func (x *Index) flush() error {
-	stopped := make(chan struct{})
-	timeout := time.AfterFunc(closeTimeout, func() { close(stopped) })
-	defer timeout.Stop()
-	if err := x.buffer.wait(0, stopped); err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	err := x.buffer.wait(0, ctx.Done())
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("close the index: the last batches are not written after %v", closeTimeout)
 	}
-	if !timeout.Stop() {
-		return fmt.Errorf("close the index: the last batches are not written after %v", closeTimeout)
-	}
-	return nil
+	return err
 }
 
 // Close implements [storage.Index]. It waits for running calls.
