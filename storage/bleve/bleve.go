@@ -59,8 +59,24 @@ type Index struct {
 	closed bool
 }
 
-// Put implements [storage.Index]. Batches of up to about a thousand items are cheapest per item: every call
-// writes and syncs files of its own, which are merged later. Unchanged items are not written again.
+const (
+	// writtenBatch is the number of items in a batch that writes and syncs files of its own, which are merged later.
+	writtenBatch = 2000
+
+	// bufferedBatch is the number of items in a batch that remains in memory at first. A batch of 2,000 takes 45 MB while a
+	// segment is made of it, and a quarter more CPU time for all roles.
+	bufferedBatch = 300
+)
+
+// BatchSize implements [storage.Index].
+func (x *Index) BatchSize() int {
+	if x.buffer == nil {
+		return writtenBatch
+	}
+	return bufferedBatch
+}
+
+// Put implements [storage.Index]. Unchanged items are not written again.
 func (x *Index) Put(ctx context.Context, items ...storage.IndexItem) error {
 	docs, fingerprints := make([]*document.Document, len(items)), make(map[uint64]uint64, len(items))
 	for i := range items {

@@ -123,6 +123,9 @@ func (l *Late) Stamps(ctx context.Context, day time.Time, after string, limit in
 // StoriesApart implements [storage.Index].
 func (*Late) StoriesApart() bool { return (*writer)(nil).StoriesApart() }
 
+// BatchSize implements [storage.Index].
+func (*Late) BatchSize() int { return (*writer)(nil).BatchSize() }
+
 // Count implements [storage.Index].
 func (l *Late) Count(ctx context.Context) (int64, error) {
 	index, err := l.opened()

@@ -50,6 +50,12 @@ func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 // StoriesApart implements [storage.Index]: each document contains the coverage of its story.
 func (*writer) StoriesApart() bool { return false }
 
+// batchSize is the maximum number of items for one call of Put.
+const batchSize = 2000
+
+// BatchSize implements [storage.Index].
+func (*writer) BatchSize() int { return batchSize }
+
 // take calls f, unless the batch is empty, while it holds the lock on the server's task.
 func (w *writer) take(ctx context.Context, things int, f func() error) error {
 	if err := ctx.Err(); err != nil || things == 0 {

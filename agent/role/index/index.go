@@ -44,10 +44,9 @@ func newIndexer(env *work.Env, out subjects.Publisher) *indexer {
 	}
 }
 
-// Batches grow with the backlog, which makes each item cheaper: single items are merged, and so written,
-// again and again.
+// Batches grow with the backlog up to the size of the index, which makes each item cheaper: single items are merged, and
+// so written, again and again.
 const (
-	maxBatchItems    = 2000                   // maximum size of a batch
 	minBatchInterval = 400 * time.Millisecond // from the start of a small batch to that of the next
 	maxBatchInterval = 2 * time.Second        // the same for a large batch
 )
@@ -64,9 +63,9 @@ func fetchedItems(tasks []subjects.Index) (n int) {
 }
 
 // batchInterval returns the minimum time from the start of a batch of n fetched items to that of the next, so that an
-// engine does not spend its time merging single items.
-func batchInterval(n int) time.Duration {
-	if n >= maxBatchItems {
+// engine does not spend its time merging single items. A batch of full items needs none.
+func batchInterval(n, full int) time.Duration {
+	if n >= full {
 		return 0
 	}
 	return min(max(minBatchInterval, 250*time.Millisecond+5*time.Millisecond*time.Duration(n)), maxBatchInterval)
@@ -93,15 +92,15 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 	began := time.Now()
 	var ids []string
 	for _, t := range tasks {
+		n := len(t.IDs)
 		if t.Story && x.index.StoriesApart() {
-			ids = append(ids, t.IDs[0])
-			continue
+			n = min(n, 1)
 		}
-		ids = append(ids, t.IDs...)
+		ids = append(ids, t.IDs[:n]...)
 	}
 	slices.Sort(ids)
 	rejected := map[string]error{}
-	for chunk := range slices.Chunk(slices.Compact(ids), maxBatchItems) {
+	for chunk := range slices.Chunk(slices.Compact(ids), x.index.BatchSize()) {
 		if err := x.sync(ctx, chunk, rejected); err != nil {
 			return err
 		}
@@ -115,7 +114,7 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 			x.lag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
-	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks)))))
+	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks), x.index.BatchSize()))))
 	return nil
 }
 

@@ -259,17 +259,36 @@ func TestIndexer_StoryOfManyItems(t *testing.T) {
 	}
 }
 
+// A task of many items, for example of a comparison, is put in parts of the index's size. A task without items is
+// no error.
+func TestIndexer_BatchSizeOfIndex(t *testing.T) {
+	x, _, ids := indexerOf(t, 2*keptBatch+1)
+	index := &keepingIndex{apart: true}
+	x.index = index
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "missing", IDs: ids}, {Reason: "story of 2 sources", Story: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{keptBatch, keptBatch, 1}; !slices.Equal(index.batches, want) || len(index.put) != len(ids) {
+		t.Errorf("got batches of %v items, want %v", index.batches, want)
+	}
+}
+
 // A keepingIndex records its items.
 type keepingIndex struct {
 	storage.Index
-	put   []storage.IndexItem
-	apart bool
+	put     []storage.IndexItem
+	batches []int // sizes
+	apart   bool
 }
+
+const keptBatch = 3
 
 func (k *keepingIndex) StoriesApart() bool { return k.apart }
 
+func (*keepingIndex) BatchSize() int { return keptBatch }
+
 func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error {
-	k.put = append(k.put, items...)
+	k.put, k.batches = append(k.put, items...), append(k.batches, len(items))
 	return nil
 }
 
@@ -285,7 +304,7 @@ func TestIndexer_BatchesGrowWithTheBacklog(t *testing.T) {
 	for n, want := range map[int]time.Duration{
 		0: 400 * time.Millisecond, 20: 400 * time.Millisecond, 50: 500 * time.Millisecond, 100: 750 * time.Millisecond, 300: 1750 * time.Millisecond, 350: 2 * time.Second, 700: 2 * time.Second, 1999: 2 * time.Second, 2000: 0,
 	} {
-		if got := batchInterval(n); got != want {
+		if got := batchInterval(n, 2000); got != want {
 			t.Errorf("after a batch of %d items: got the next after %v, want %v", n, got, want)
 		}
 	}
