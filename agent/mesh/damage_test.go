@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/mesh"
+	"feedmesh/agent/mesh/meshtest"
 	"feedmesh/embedded"
 	"feedmesh/subjects"
 )
@@ -60,16 +61,6 @@ func damagedState(n int) subjects.FeedState {
 	return subjects.FeedState{FeedID: id, State: &subjects.State{URL: "https://example.org/" + id}}
 }
 
-// putStates writes states past the schedule.
-func putStates(ctx context.Context, m *mesh.Mesh, states []subjects.FeedState) error {
-	stored := map[string]*subjects.State{}
-	j, err := m.OpenJournal(ctx, func(f subjects.FeedState) { stored[f.FeedID] = f.State })
-	if err != nil {
-		return err
-	}
-	return j.Put(ctx, states, func(feedID string) *subjects.State { return stored[feedID] })
-}
-
 // Of damaged JetStream files messages may be lost. The server holds no wrong values and takes new ones, or it
 // reports an error.
 func TestDamage_NATSFiles(t *testing.T) {
@@ -80,7 +71,7 @@ func TestDamage_NATSFiles(t *testing.T) {
 			all = append(all, damagedState(n))
 		}
 		for some := range slices.Chunk(all, 3) { // many entries
-			if err := putStates(t.Context(), m, some); err != nil {
+			if err := meshtest.TryPutStates(t.Context(), m, some...); err != nil {
 				return err
 			}
 		}
@@ -175,7 +166,7 @@ func TestDamage_Child(t *testing.T) {
 				tasks = d.Tasks
 			}
 		}
-		if err := putStates(ctx, m, []subjects.FeedState{damagedState(damagedFeeds)}); err != nil {
+		if err := meshtest.TryPutStates(ctx, m, damagedState(damagedFeeds)); err != nil {
 			return fmt.Errorf("put: %w", err)
 		}
 		return subjects.Publish(ctx, m, subjects.IndexQueue, subjects.Index{Reason: "after", IDs: []string{"x"}})

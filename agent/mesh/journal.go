@@ -177,13 +177,18 @@ func (s states) entries() values[readEntry] {
 	return values[readEntry]{client: s.client, bucket: subjects.ScheduleBucket, check: func(key string, e *readEntry) error { return e.decode(key) }}
 }
 
-// scanRecords calls do for each record of the readable entries, in their order, so that the last of each feed is its newest.
-func (s states) scanRecords(ctx context.Context, do func(record)) error {
-	return s.entries().each(ctx, func(_ jetstream.KeyValueEntry, e *readEntry) {
+// readStates returns the newest readable states, by feed ID.
+func (s states) readStates(ctx context.Context) (map[string]*subjects.State, error) {
+	feeds := map[string]*subjects.State{}
+	err := s.entries().each(ctx, func(_ jetstream.KeyValueEntry, e *readEntry) { // in the order of their writes
 		for _, r := range e.records {
-			do(r)
+			if feeds[r.FeedID] = r.State; r.State == nil {
+				delete(feeds, r.FeedID)
+			}
 		}
 	})
+	delete(feeds, lastDispatchKey)
+	return feeds, err
 }
 
 // findState returns the newest state of a feed, nil if none exists.

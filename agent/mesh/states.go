@@ -45,18 +45,6 @@ func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) e
 	return err
 }
 
-// readStates returns the readable states in the journal, by feed ID.
-func (s states) readStates(ctx context.Context) (map[string]*subjects.State, error) {
-	feeds := map[string]*subjects.State{}
-	err := s.scanRecords(ctx, func(r record) {
-		if feeds[r.FeedID] = r.State; r.State == nil {
-			delete(feeds, r.FeedID)
-		}
-	})
-	delete(feeds, lastDispatchKey)
-	return feeds, err
-}
-
 // lastDispatchKey is the ID of the state that names the last dispatched tasks. It is in the journal of the feeds to be
 // written atomically with them.
 const lastDispatchKey = "last-task"
@@ -140,50 +128,49 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 	}
 	var feeds []subjects.FeedState
 	batches := map[string][]*nats.Msg{}
-	flush := func(bucket string) error {
-		if bucket == subjects.ScheduleBucket {
-			some := feeds
-			feeds = nil
-			return journal.Put(ctx, some, nil)
-		}
-		msgs := batches[bucket]
-		batches[bucket] = nil
-		if len(msgs) == 0 {
-			return nil
-		}
-		if _, err := s.putBatch(ctx, msgs); err != nil {
-			return fmt.Errorf("write %d values of bucket %s: %w", len(msgs), bucket, err)
-		}
-		return nil
-	}
 	err = read(ctx, func(bucket, key string, value []byte) error {
-		if !slices.Contains(copiedBuckets, bucket) {
+		switch {
+		case !slices.Contains(copiedBuckets, bucket):
 			return nil
-		}
-		if bucket == subjects.ScheduleBucket {
+		case bucket == subjects.ScheduleBucket:
 			state, err := landed(value)
 			if err != nil {
 				s.log.Warn("unreadable state left out", "feed_id", key, "err", err) // its feed is polled as a new one
 				return nil
 			}
-			if feeds = append(feeds, subjects.FeedState{FeedID: key, State: state}); len(feeds) == MaxEntry {
-				return flush(bucket)
+			if feeds = append(feeds, subjects.FeedState{FeedID: key, State: state}); len(feeds) < MaxEntry {
+				return nil
 			}
-			return nil
+			err = journal.Put(ctx, feeds, nil)
+			feeds = nil
+			return err
 		}
 		msg := nats.NewMsg(subjects.ValueKey(bucket, key))
 		msg.Data = slices.Clone(value)
-		if batches[bucket] = append(batches[bucket], msg); len(batches[bucket]) == MaxPutBatch {
-			return flush(bucket)
+		if batches[bucket] = append(batches[bucket], msg); len(batches[bucket]) < MaxPutBatch {
+			return nil
 		}
-		return nil
+		err := s.putValues(ctx, bucket, batches[bucket])
+		batches[bucket] = nil
+		return err
 	})
-	for _, bucket := range copiedBuckets {
-		if err == nil {
-			err = flush(bucket)
+	if err == nil {
+		err = journal.Put(ctx, feeds, nil)
+	}
+	for bucket, msgs := range batches {
+		if err == nil && len(msgs) > 0 {
+			err = s.putValues(ctx, bucket, msgs)
 		}
 	}
 	return err
+}
+
+// putValues writes values of a bucket, all or none.
+func (s states) putValues(ctx context.Context, bucket string, msgs []*nats.Msg) error {
+	if _, err := s.putBatch(ctx, msgs); err != nil {
+		return fmt.Errorf("write %d values of bucket %s: %w", len(msgs), bucket, err)
+	}
+	return nil
 }
 
 // landed decodes a state; it is due now if its feed was in flight: the task is not in the queues of another mesh.

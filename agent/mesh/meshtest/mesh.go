@@ -2,6 +2,7 @@
 package meshtest
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -44,12 +45,17 @@ func Journal(t testing.TB, m *mesh.Mesh) *mesh.Journal {
 // PutStates writes states of feeds past the schedule.
 func PutStates(t testing.TB, m *mesh.Mesh, states ...subjects.FeedState) {
 	t.Helper()
-	stored := map[string]*subjects.State{}
-	j, err := m.OpenJournal(t.Context(), func(f subjects.FeedState) { stored[f.FeedID] = f.State })
-	if err == nil {
-		err = j.Put(t.Context(), states, func(feedID string) *subjects.State { return stored[feedID] })
-	}
-	if err != nil {
+	if err := TryPutStates(t.Context(), m, states...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TryPutStates is [PutStates] where the write may fail.
+func TryPutStates(ctx context.Context, m *mesh.Mesh, states ...subjects.FeedState) error {
+	stored := map[string]*subjects.State{}
+	j, err := m.OpenJournal(ctx, func(f subjects.FeedState) { stored[f.FeedID] = f.State })
+	if err != nil {
+		return err
+	}
+	return j.Put(ctx, states, func(feedID string) *subjects.State { return stored[feedID] })
 }
