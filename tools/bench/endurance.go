@@ -11,13 +11,8 @@ import (
 	"feedmesh/tools/bench/report"
 )
 
-// enduranceWindow is the node's window of duplicates and stories. By default it is 72 hours, and memory grows with the items in
-// it until it is full. As many items leave one that is shorter than the part as enter it, and what grows is a leak.
-const enduranceWindow = 10 * time.Minute
-
-// benchEndurance runs a node, as a separate process, that gets twenty times as many items a second as 50,000 real feeds give,
-// and measures whether its memory and its files grow with more than the items that it stores. Its settings are the defaults
-// but for [enduranceWindow].
+// benchEndurance runs a node with default settings, as a separate process, that gets twenty times as many items a second as
+// 50,000 real feeds give, and measures whether its memory and its files grow with more than the items that it stores.
 func benchEndurance(ctx context.Context, out *report.Report, args []string) error {
 	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
 	size := webSize{feeds: 60_000, hosts: 6_000, window: 10, rate: 50} // 35 items a second
@@ -36,7 +31,7 @@ func benchEndurance(ctx context.Context, out *report.Report, args []string) erro
 			return err
 		}
 		defer web.process.Kill()
-		a, err := newAgent(program, filepath.Join(dir, "data"), "--cluster-window", enduranceWindow.String())
+		a, err := newAgent(program, filepath.Join(dir, "data"))
 		if err != nil {
 			return err
 		}
