@@ -93,6 +93,7 @@ type State struct {
 	Due    time.Time `json:"due,omitzero"`     // due time stated in that task
 
 	CrawlReason string `json:"crawl_reason,omitempty"` // explanation of the poll in flight, the former Reason; not written by older agents
+	InMemory    bool   `json:"in_memory,omitempty"`    // the poll in flight has no message: it ends with the process
 
 	Pinned   bool             `json:"pinned,omitempty"`    // set by a user: poll as often as possible
 	FullText bool             `json:"full_text,omitempty"` // set by a user: extract the text of the pages that its items link to

@@ -30,6 +30,18 @@ func TestBufferedIndex(t *testing.T) {
 	})
 }
 
+// The format of a new index is on disk when it is open.
+func TestBuffer_NewIndexSurvivesACrash(t *testing.T) {
+	t.Parallel()
+	path, crashed := filepath.Join(t.TempDir(), "index"), filepath.Join(t.TempDir(), "crashed")
+	x := openBuffered(t, path)
+	defer x.Close()
+	if err := os.CopyFS(crashed, os.DirFS(path)); err != nil {
+		t.Fatal(err)
+	}
+	open(t, crashed).Close()
+}
+
 // Batches can be searched at once, take few files together, and are on disk after Close.
 func TestBuffer_CollectsBatches(t *testing.T) {
 	t.Parallel()

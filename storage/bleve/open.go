@@ -107,17 +107,22 @@ func openLocked(path string, buffered bool) (upstream.Index, error) {
 	return index, err
 }
 
+// create creates an index, whose format is on disk when it returns: without a format it is broken.
 func create(path string, buffered bool) (upstream.Index, error) {
 	// Neither mapping nor analysers are used: documents come with their fields (document.go), queries with
 	// their terms (search.go).
-	index, err := upstream.NewUsing(path, upstream.NewIndexMapping(), scorch.Name, scorch.Name, settings(buffered))
+	index, err := upstream.NewUsing(path, upstream.NewIndexMapping(), scorch.Name, scorch.Name, settings(false))
 	if err != nil {
 		return nil, err
 	}
-	if err := index.SetInternal(formatKey, []byte(format)); err != nil {
-		return nil, errors.Join(err, index.Close())
+	err = index.SetInternal(formatKey, []byte(format))
+	if err == nil && !buffered {
+		return index, nil
 	}
-	return index, nil
+	if err := errors.Join(err, closeIndex(index)); err != nil {
+		return nil, err
+	}
+	return openUsing(path, settings(buffered))
 }
 
 // openExisting verifies and opens an existing index. Its files are memory-mapped, so damage appears late, as a

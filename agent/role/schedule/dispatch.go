@@ -147,7 +147,7 @@ func (s *scheduler) popTasks(now time.Time, inMemory bool) (tasks []subjects.Cra
 			}
 			feeds := s.plan.PopDue(tier, now)
 			for _, f := range feeds {
-				f.Dispatched = s.wall.Now()
+				f.Dispatched, f.State.InMemory = s.wall.Now(), inMemory
 			}
 			task := s.plan.Task(tier, feeds, now)
 			tasks, ids = append(tasks, task), append(ids, task.ID())

@@ -216,6 +216,7 @@ func (s *scheduler) markInFlight() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.plan.InFlight() {
+		s.plan.State(id).State.InMemory = false
 		s.unwritten[id] = true
 	}
 }

@@ -58,6 +58,11 @@ func (p *Plan) Load(s subjects.FeedState) {
 	p.recordRequestTime(f.host, s.State.Polled)
 	p.feeds[s.FeedID] = f
 	p.count(f, 1)
+	if f.State.InMemory { // the process of its task has ended
+		due, reason := f.State.Due, f.State.CrawlReason
+		p.endCrawl(f)
+		f.State.Next, f.State.Reason = due, reason
+	}
 	if f.State.Crawl != "" {
 		p.inFlight[f.FeedID] = f
 		f.host.inFlight = append(f.host.inFlight, f) // if it was answered already, the observation comes soon
