@@ -64,7 +64,7 @@ const (
 	writtenBatch = 2000
 
 	// bufferedBatch is the number of items in a batch that remains in memory at first. A batch of 2,000 takes 45 MB while a
-	// segment is made of it, and a quarter more CPU time for all roles.
+	// segment is made of it, and up to a quarter more CPU time of all roles.
 	bufferedBatch = 300
 )
 

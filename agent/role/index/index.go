@@ -63,7 +63,7 @@ func fetchedItems(tasks []subjects.Index) (n int) {
 }
 
 // batchInterval returns the minimum time from the start of a batch of n fetched items to that of the next, so that an
-// engine does not spend its time merging single items. A batch of full items needs none.
+// engine does not spend its time merging single items. A full batch needs none.
 func batchInterval(n, full int) time.Duration {
 	if n >= full {
 		return 0

@@ -58,7 +58,7 @@ func (p *Plan) Load(s subjects.FeedState) {
 	p.recordRequestTime(f.host, s.State.Polled)
 	p.feeds[s.FeedID] = f
 	p.count(f, 1)
-	if f.State.InMemory { // the process of its task has ended
+	if f.State.InMemory && f.State.Crawl != "" { // the process of its task has ended
 		due, reason := f.State.Due, f.State.CrawlReason
 		p.endCrawl(f)
 		f.State.Next, f.State.Reason = due, reason
