@@ -38,7 +38,7 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 	for i := range feeds {
 		s := subjects.State{URL: fmt.Sprintf("https://example.org/%d", i), ETag: "e", StoreWrites: 3, Next: next}
 		if i == 5 {
-			s.Crawl, s.Due, s.Unconditional = "task", next, true
+			s.Crawl, s.Due, s.Unconditional, s.InMemory = "task", next, true, true
 		}
 		states = append(states, subjects.FeedState{FeedID: fmt.Sprint("feed", i), State: &s})
 	}
@@ -73,7 +73,7 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range loaded {
-		if f.FeedID == "feed5" && (f.State.Crawl != "" || f.State.Unconditional || f.State.Next.After(time.Now()) || f.State.ETag != "e") {
+		if f.FeedID == "feed5" && (f.State.Crawl != "" || f.State.Unconditional || f.State.InMemory || f.State.Next.After(time.Now()) || f.State.ETag != "e") {
 			t.Errorf("got %+v, want it due, with its validators", f.State)
 		}
 	}
