@@ -120,6 +120,11 @@ type State struct {
 	PushUntil     time.Time `json:"push_until,omitzero"`    // end of the hub's subscription, as stored at the last write
 }
 
+// EndCrawl makes the feed no longer in flight.
+func (s *State) EndCrawl() {
+	s.Crawl, s.CrawlReason, s.Due, s.Unconditional, s.InMemory = "", "", time.Time{}, false, false
+}
+
 // IsFailing reports whether the last poll of the feed failed, and it is polled again. A feed that is gone does not fail.
 func (s State) IsFailing() bool { return s.Failures > 0 && s.Outcome != Gone }
 

@@ -180,7 +180,7 @@ func landed(value []byte) (*subjects.State, error) {
 		return nil, err
 	}
 	if state.Crawl != "" {
-		state.Crawl, state.CrawlReason, state.Due, state.Unconditional, state.InMemory = "", "", time.Time{}, false, false
+		state.EndCrawl()
 		state.Next, state.Reason = time.Now().UTC(), "in flight when the backup was made"
 	}
 	return state, nil

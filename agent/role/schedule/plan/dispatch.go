@@ -140,7 +140,7 @@ func (p *Plan) endCrawl(f *Feed) {
 		return
 	}
 	p.count(f, -1)
-	f.State.Crawl, f.State.CrawlReason, f.State.Due, f.State.Unconditional, f.State.InMemory = "", "", time.Time{}, false, false
+	f.State.EndCrawl()
 	p.count(f, 1)
 	delete(p.inFlight, f.FeedID)
 }
