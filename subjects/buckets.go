@@ -194,14 +194,40 @@ const ScheduleLease = "schedule"
 
 // Lease records which agent runs the active actor of a name.
 type Lease struct {
-	Agent    string `json:"agent"`           // empty after release
-	Renewals int64  `json:"beat"`            // incremented by each renewal
-	Host     string `json:"host,omitempty"`  // host of that agent
-	Since    string `json:"since,omitempty"` // start of its activity, RFC 3339
+	Agent    string      `json:"agent"`            // empty after release
+	Next     string      `json:"next,omitempty"`   // after release: the agent that is to acquire it; empty: any
+	Renewals int64       `json:"beat"`             // incremented by each renewal
+	Host     string      `json:"host,omitempty"`   // host of that agent
+	Since    string      `json:"since,omitempty"`  // start of its activity, RFC 3339
+	Reason   LeaseReason `json:"reason,omitempty"` // why that agent holds it
+	Limit    string      `json:"limit,omitempty"`  // what its actor does with less than was set, and why; empty: nothing
 
 	// Of the schedule, at the last renewal.
 	Feeds    *ScheduleCounts   `json:"feeds,omitempty"`
 	Schedule *ScheduleProgress `json:"schedule,omitempty"`
+}
+
+// A LeaseReason is why an agent holds a lease.
+type LeaseReason string
+
+// The reasons why an agent holds a lease. Agents of older versions state none.
+const (
+	LeaseOnly     LeaseReason = "only"
+	LeaseAssigned LeaseReason = "assigned"
+	LeaseMoves    LeaseReason = "moves"
+)
+
+// Text returns the reason in English.
+func (r LeaseReason) Text() string {
+	switch r {
+	case LeaseOnly:
+		return "no other agent competes"
+	case LeaseAssigned:
+		return "assigned evenly"
+	case LeaseMoves:
+		return "moves to another agent"
+	}
+	return string(r)
 }
 
 // ScheduleProgress is what the active schedule reports of its work.
@@ -265,5 +291,6 @@ type Agent struct {
 	Memory  int64     `json:"memory"` // bytes used by the process
 	Done    uint64    `json:"done"`   // tasks completed since its start
 
-	Rules map[string]int64 `json:"rules,omitempty"` // active version of each of its rule sets; 0: built in
+	Rules  map[string]int64 `json:"rules,omitempty"`  // active version of each of its rule sets; 0: built in
+	Leases []string         `json:"leases,omitempty"` // leases that it competes for, set by the mesh
 }

@@ -43,6 +43,9 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 		pg.printf("PROBLEM: %s\n", problem)
 	}
 	showStalled(pg, s)
+	for _, limited := range s.Limited {
+		pg.printf("LIMITED: %s\n", limited)
+	}
 	for _, n := range s.Notices {
 		pg.printf("NOTICE, %s: %s\n", ago(n.At, now), n.Text)
 	}
@@ -69,10 +72,11 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	}
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
-		row("ACTIVE", "HOST", "AGENT")
+		row("ACTIVE", "HOST", "AGENT", "SINCE", "REASON")
 		for _, name := range slices.Sorted(maps.Keys(s.Active)) {
 			if l := s.Active[name]; l.Agent != "" {
-				row(name, l.Host, l.Agent)
+				since, _ := time.Parse(time.RFC3339, l.Since) // zero if it is not set
+				row(name, l.Host, l.Agent, ago(since, now), l.Reason.Text())
 			}
 		}
 	})

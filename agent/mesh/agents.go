@@ -18,6 +18,7 @@ import (
 // agents tracks the other agents of the mesh.
 type agents struct {
 	*client
+	competition  *competition
 	oldestSchema atomic.Int64               // newest schema version that all agents decode; 0 if not watched
 	otherRoles   atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not watched
 }
@@ -108,6 +109,7 @@ func (a *agents) watchAgents(ctx context.Context) error {
 				a.oldestSchema.Store(int64(oldestSchema(current, time.Now())))
 				otherRoles := rolesExcept(current, a.agent, time.Now())
 				a.otherRoles.Store(&otherRoles)
+				a.competition.observe(current)
 			}
 		}
 	}
@@ -118,6 +120,7 @@ type agentInfo struct {
 	schema   int
 	lastSeen time.Time
 	roles    []string
+	leases   []string // that it competes for
 }
 
 func updateAgents(agents map[string]agentInfo, entry jetstream.KeyValueEntry) {
@@ -126,7 +129,7 @@ func updateAgents(agents map[string]agentInfo, entry jetstream.KeyValueEntry) {
 		delete(agents, entry.Key())
 		return
 	}
-	agents[entry.Key()] = agentInfo{max(a.Schema, 1), time.Now(), a.Roles}
+	agents[entry.Key()] = agentInfo{max(a.Schema, 1), time.Now(), a.Roles, a.Leases}
 }
 
 // oldestSchema returns the newest version that all agents with a current heartbeat decode.
@@ -150,12 +153,13 @@ func rolesExcept(agents map[string]agentInfo, exclude string, now time.Time) (al
 	return all
 }
 
-// Heartbeat publishes the record of this agent.
+// Heartbeat publishes the record of this agent, with the leases that it competes for.
 func (a *agents) Heartbeat(ctx context.Context, own subjects.Agent) error {
 	kv, err := a.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
 		return err
 	}
+	own.Leases = a.competition.leases()
 	data, err := json.Marshal(own)
 	if err == nil {
 		_, err = kv.Put(perRequestTimeout(ctx), own.ID, data)

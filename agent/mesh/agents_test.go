@@ -52,9 +52,9 @@ func TestSchema_OldestAgentDetermines(t *testing.T) {
 		want   int
 	}{
 		{nil, subjects.Schema},
-		{map[string]agentInfo{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema + 1, now, nil}}, subjects.Schema},
-		{map[string]agentInfo{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry + time.Second), nil}}, subjects.Schema - 1},
-		{map[string]agentInfo{"a": {subjects.Schema, now, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry), nil}}, subjects.Schema},
+		{map[string]agentInfo{"a": {subjects.Schema, now, nil, nil}, "b": {subjects.Schema + 1, now, nil, nil}}, subjects.Schema},
+		{map[string]agentInfo{"a": {subjects.Schema, now, nil, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry + time.Second), nil, nil}}, subjects.Schema - 1},
+		{map[string]agentInfo{"a": {subjects.Schema, now, nil, nil}, "b": {subjects.Schema - 1, now.Add(-subjects.AgentExpiry), nil, nil}}, subjects.Schema},
 	} {
 		if got := oldestSchema(test.agents, now); got != test.want {
 			t.Errorf("with %+v: got %d, want %d", test.agents, got, test.want)

@@ -37,9 +37,11 @@ func (c *client) leaseTimes() (tick, slack time.Duration) {
 // A holding is the state of a lease in the process that holds it. The context of run contains it.
 type holding struct {
 	expiry  time.Duration             // from the start of the last successful renewal
+	notices []subjects.Notice         // of the holder before
 	alive   atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
 	renewed atomic.Pointer[time.Time] // start of the last successful renewal
 	lost    atomic.Bool
+	limit   atomic.Pointer[string] // see ReportLimit
 }
 
 // holdingKey is the context key of the holding.
@@ -65,10 +67,26 @@ func checkLease(ctx context.Context) error {
 	return nil
 }
 
+// ReportLimit sets what the lease whose run was called with ctx publishes of a limit that its actor has reached; empty: none.
+func ReportLimit(ctx context.Context, limit string) {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {
+		h.limit.Store(&limit)
+	}
+}
+
+// Notices returns the notices that the holder before published in the lease whose run was called with ctx.
+func Notices(ctx context.Context) []subjects.Notice {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {
+		return h.notices
+	}
+	return nil
+}
+
 // leases are the leases of the mesh.
 type leases struct {
 	*client
-	schedule atomic.Pointer[ScheduleReport] // of the active schedule in this process; nil without
+	competition *competition
+	schedule    atomic.Pointer[ScheduleReport] // of the active schedule in this process; nil without
 }
 
 // Single runs an actor that must be active only once in the mesh. It waits on standby until it holds the
@@ -79,10 +97,17 @@ type leases struct {
 // need not agree. The lease can't stop a holder that hangs and resumes: writes of run must be fenced as well. The
 // tasks that run takes by [Serve] with its ctx are left to the next holder once the lease is lost. A run that calls
 // [Alive] loses the lease when it hangs.
+//
+// Leases are spread over the agents that compete for them: an agent releases a lease that was assigned to another for 15
+// seconds, and leaves a free one to the agent of its assignment for six. An agent whose run failed does not compete for five
+// minutes, unless it is the only one.
 func (a *leases) Single(ctx context.Context, name string, run func(ctx context.Context) error) error {
 	a.metrics.active.WithLabelValues(name).Set(0)
+	a.competition.compete(name, time.Now())
+	defer a.competition.withdraw(name)
+	moves := &leaseMoves{}
 	for ctx.Err() == nil {
-		l, err := a.acquire(ctx, name)
+		l, err := a.acquire(ctx, name, moves)
 		if err != nil {
 			if ctx.Err() == nil {
 				a.log.Warn("acquire lease failed", "lease", name, "err", err)
@@ -90,9 +115,15 @@ func (a *leases) Single(ctx context.Context, name string, run func(ctx context.C
 			}
 			continue
 		}
-		a.log.Debug("active", "lease", name)
-		if err := l.hold(ctx, run); err != nil {
+		a.log.Debug("active", "lease", name, "reason", l.value.Reason)
+		switch err := l.hold(ctx, run); {
+		case errors.Is(err, errMoved):
+			a.log.Info("lease moved", "lease", name, "to", l.value.Next)
+		case err != nil:
 			a.log.Warn("stepped down", "lease", name, "err", err)
+			if !errors.Is(err, errLost) {
+				a.competition.compete(name, time.Now().Add(failureDelay))
+			}
 			sleep(ctx, leaseInterval)
 		}
 	}
@@ -104,35 +135,46 @@ type lease struct {
 	leases   *leases
 	kv       jetstream.KeyValue
 	name     string
+	moves    *leaseMoves
+	notices  []subjects.Notice // of the holder before
+	holding  *holding          // nil until it is held
 	value    subjects.Lease
 	revision uint64
 }
 
 // acquire blocks until this agent holds the lease, or fails.
-func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
+func (a *leases) acquire(ctx context.Context, name string, moves *leaseMoves) (*lease, error) {
 	kv, err := a.bucket(ctx, subjects.LeaseBucket)
 	if err != nil {
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	l := &lease{leases: a, kv: kv, name: name, value: subjects.Lease{
+	l := &lease{leases: a, kv: kv, name: name, moves: moves, value: subjects.Lease{
 		Agent: a.agent, Host: host,
 	}}
 	var seen uint64 // last observed revision, and the time when it was observed
-	var since time.Time
+	var since, free time.Time
 	for {
 		entry, held, err := a.read(ctx, kv, name)
 		l.value.Since = time.Now().UTC().Format(time.RFC3339)
+		if held.Schedule != nil {
+			l.notices = held.Schedule.Notices
+		}
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
-			l.revision, err = kv.Create(ctx, name, l.encode())
+			err = errHeld
+			if a.mayAcquire(name, held, &free, moves) {
+				l.revision, err = kv.Create(ctx, name, l.encode())
+			}
 		case err != nil:
 		case held.Agent == a.agent: // no renewal before the timeout; its holder has ended
 			l.revision, err = kv.Update(ctx, name, l.encode(), entry.Revision())
 		case held.Agent != "" && entry.Revision() != seen:
-			seen, since = entry.Revision(), time.Now()
+			seen, since, free = entry.Revision(), time.Now(), time.Time{}
 			err = errHeld
 		case held.Agent != "" && time.Since(since) < leaseExpiry:
+			err = errHeld
+		case !a.mayAcquire(name, held, &free, moves):
 			err = errHeld
 		default:
 			l.revision, err = kv.Update(ctx, name, l.encode(), entry.Revision())
@@ -147,6 +189,29 @@ func (a *leases) acquire(ctx context.Context, name string) (*lease, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// mayAcquire reports whether this process may acquire a lease that is free: it is assigned to it, or was free for its
+// assignee too long. free is the time since when this process has seen it free, zero at first. The last holder, which released
+// the lease or did not renew it, is not its assignee, whatever its last heartbeat says.
+func (a *leases) mayAcquire(name string, held subjects.Lease, free *time.Time, moves *leaseMoves) bool {
+	if free.IsZero() {
+		*free = time.Now()
+	}
+	assignee := held.Next
+	if assignee == "" && held.Agent != "" {
+		assignee, _ = a.competition.assignee(name, held.Agent)
+	} else if assignee == "" {
+		assignee, _ = moves.assignee(a.competition, name)
+	}
+	if assignee == a.agent {
+		return true
+	}
+	if time.Since(*free) < yieldDelay {
+		return false
+	}
+	moves.refused, moves.refusedAt = assignee, time.Now()
+	return true
 }
 
 // read returns a lease, which is free if its value is unreadable: that is stored in the quarantine.
@@ -165,6 +230,8 @@ var (
 	errHeld = errors.New("held by another agent")
 	errLost = errors.New("lease lost")
 	errHung = errors.New("the actor hangs, its lease goes to another agent")
+
+	errMoved = errors.New("the lease is assigned to another agent")
 )
 
 // A ScheduleReport is what the schedule's lease publishes of its holder.
@@ -176,10 +243,16 @@ type ScheduleReport struct {
 // ReportSchedule sets what the schedule's lease publishes from its next renewal on; nil removes it.
 func (a *leases) ReportSchedule(r *ScheduleReport) { a.schedule.Store(r) }
 
-// report returns what the lease publishes of its holder, or nil.
+// report returns what the lease publishes of its holder, or nil. A holder that has not reported yet publishes the notices of
+// the one before.
 func (l *lease) report() (*subjects.ScheduleCounts, *subjects.ScheduleProgress) {
-	if r := l.leases.schedule.Load(); l.name == subjects.ScheduleLease && r != nil {
+	switch r := l.leases.schedule.Load(); {
+	case l.name != subjects.ScheduleLease:
+		return nil, nil
+	case r != nil:
 		return &r.Feeds, &r.Progress
+	case l.notices != nil:
+		return nil, &subjects.ScheduleProgress{Notices: l.notices}
 	}
 	return nil, nil
 }
@@ -187,12 +260,24 @@ func (l *lease) report() (*subjects.ScheduleCounts, *subjects.ScheduleProgress) 
 // hasNewReport reports whether the holder has reported something else since the last renewal.
 func (l *lease) hasNewReport() bool {
 	feeds, progress := l.report()
-	return !reflect.DeepEqual(feeds, l.value.Feeds) || !reflect.DeepEqual(progress, l.value.Schedule)
+	return l.limit() != l.value.Limit || !reflect.DeepEqual(feeds, l.value.Feeds) || !reflect.DeepEqual(progress, l.value.Schedule)
+}
+
+// limit returns the limit that the actor has reported, or "".
+func (l *lease) limit() string {
+	if l.holding != nil {
+		if limit := l.holding.limit.Load(); limit != nil {
+			return *limit
+		}
+	}
+	return ""
 }
 
 func (l *lease) encode() []byte {
 	l.value.Renewals++
 	l.value.Feeds, l.value.Schedule = l.report()
+	l.value.Limit = l.limit()
+	l.value.Reason = l.moves.reason(l.leases.competition, l.name)
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
 }
@@ -200,8 +285,9 @@ func (l *lease) encode() []byte {
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
 	tick, slack := l.leases.leaseTimes()
-	h, acquired := &holding{expiry: leaseExpiry + slack}, time.Now()
+	h, acquired := &holding{expiry: leaseExpiry + slack, notices: l.notices}, time.Now()
 	h.renewed.Store(&acquired)
+	l.holding = h
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))
 	defer cancel(nil)
 	active := l.leases.metrics.active.WithLabelValues(l.name)
@@ -215,17 +301,28 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 	done := make(chan error, 1)
 	go func() { done <- run(inner) }()
 	renewed := acquired // end of the last successful renewal
+	var next string     // agent to which the lease moves
 	for {
 		select {
 		case err := <-done:
-			l.release()
+			if next != "" {
+				l.release(next)
+				return errMoved
+			}
+			l.release(l.successor())
 			return err
 		case <-time.After(UntilTick(tick)):
+		}
+		if next == "" {
+			if next = l.moves.due(l.leases.competition, l.name); next != "" {
+				cancel(errMoved) // and renew the lease until run has returned
+			}
 		}
 		if at := h.alive.Load(); at != nil && time.Since(*at) > maxHang {
 			lose(errHung)
 			l.leases.log.Error("actor hangs, lease released", "lease", l.name, "since", at)
-			l.release()
+			l.leases.competition.compete(l.name, time.Now().Add(failureDelay))
+			l.release(l.successor())
 			return errors.Join(errHung, <-done)
 		}
 		if time.Since(renewed) < slack-tick && !l.hasNewReport() {
@@ -263,9 +360,17 @@ func (l *lease) renew(ctx context.Context) error {
 	return err
 }
 
-// release frees the lease, so that another agent takes over immediately.
-func (l *lease) release() {
-	l.value.Agent = ""
+// successor returns the agent to which the lease is assigned without this one, or "" if no other competes for it.
+func (l *lease) successor() string {
+	if agent, others := l.leases.competition.assignee(l.name, l.leases.agent); others {
+		return agent
+	}
+	return ""
+}
+
+// release frees the lease, so that the next agent takes over immediately; any does if next is empty.
+func (l *lease) release(next string) {
+	l.value.Agent, l.value.Next = "", next
 	ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
 	defer cancel()
 	if _, err := l.kv.Update(ctx, l.name, l.encode(), l.revision); err != nil {

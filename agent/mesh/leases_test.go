@@ -162,6 +162,42 @@ func TestSingle_AloneRenewsSeldom(t *testing.T) {
 	}
 }
 
+// What a holder reports is in its lease at the next tick; the next holder gets its notices.
+func TestSingle_Reports(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	lease := func() subjects.Lease {
+		all, err := m.Leases(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[subjects.ScheduleLease]
+	}
+	stopA := stand(m, subjects.ScheduleLease, func(ctx context.Context) error {
+		mesh.ReportLimit(ctx, "half of it")
+		m.ReportSchedule(&mesh.ScheduleReport{Progress: subjects.ScheduleProgress{Notices: []subjects.Notice{{Text: "corrected"}}}})
+		<-ctx.Done()
+		return nil
+	})
+	eventually(t, "the limit and the notices are in the lease", func() bool {
+		l := lease()
+		return l.Limit == "half of it" && l.Schedule != nil && len(l.Schedule.Notices) == 1 && l.Reason == subjects.LeaseOnly
+	})
+	stopA()
+	got := make(chan []subjects.Notice, 1)
+	defer stand(r.join("b"), subjects.ScheduleLease, func(ctx context.Context) error {
+		got <- mesh.Notices(ctx)
+		<-ctx.Done()
+		return nil
+	})()
+	if notices := <-got; len(notices) != 1 || notices[0].Text != "corrected" {
+		t.Errorf("the next holder got %v, want the notices of the first", notices)
+	}
+	if l := lease(); l.Agent != "b" || l.Limit != "" || l.Schedule == nil || len(l.Schedule.Notices) != 1 {
+		t.Errorf("got %+v, want the notices of the first, and no limit", l)
+	}
+}
+
 func TestSingle_LostLeaseCancelsHolder(t *testing.T) {
 	r := newRig(t)
 	js, err := jetstream.New(r.connect())

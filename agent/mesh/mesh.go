@@ -85,8 +85,9 @@ func Join(ctx context.Context, o Options) (*Mesh, error) {
 	if err := c.awaitStreams(ctx, o.Waiting); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
+	competition := &competition{agent: o.Agent}
 	m := &Mesh{
-		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c}, leases: leases{client: c}, queues: queues{c, new(recentDepths)}, events: events{c},
+		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c, competition: competition}, leases: leases{client: c, competition: competition}, queues: queues{c, new(recentDepths)}, events: events{c},
 		unavailable: o.Unavailable, trace: o.Trace,
 	}
 	m.publisher = publisher{c, &m.agents}

@@ -142,6 +142,11 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 	if p := st.Active[subjects.ScheduleLease].Schedule; p != nil {
 		st.Notices = p.Notices
 	}
+	for _, name := range slices.Sorted(maps.Keys(st.Active)) {
+		if limit := st.Active[name].Limit; limit != "" {
+			st.Limited = append(st.Limited, limit)
+		}
+	}
 	return st, ctx.Err()
 }
 

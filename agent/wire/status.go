@@ -12,6 +12,7 @@ type Status struct {
 	Version  string                    `json:"version"`
 	Problems []string                  `json:"problems,omitempty" doc:"Parts that did not answer, and why; their values are zero or missing."`
 	Stalled  []string                  `json:"stalled,omitempty" doc:"Work that stands still, since when, and what to do."`
+	Limited  []string                  `json:"limited,omitempty" doc:"Work that is done with less than was set, and why."`
 	Notices  []subjects.Notice         `json:"notices,omitempty" doc:"Faults of the last hour that were corrected, newest first."`
 	Feeds    FeedCounts                `json:"feeds"`
 	Items    int64                     `json:"items" doc:"Items in the store."`

@@ -40,6 +40,7 @@ func Run(ctx context.Context, env *work.Env) error {
 func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 	defer s.metrics.clear()
 	defer s.mesh.ReportSchedule(nil)
+	s.notices = mesh.Notices(ctx)
 	if err := s.load(ctx); err != nil {
 		return err
 	}

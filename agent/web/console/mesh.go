@@ -32,6 +32,7 @@ type meshPage struct {
 	pager
 	Live       liveMesh
 	Problems   []locale.Text
+	Limited    []locale.Text // work that is done with less than was set
 	Notices    []notice
 	Checks     []checkRow
 	Made       *locale.Timestamp
@@ -91,6 +92,9 @@ func (c meshPages) mesh(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	main := meshPage{Live: liveOf(status, now), Problems: composed(status.Problems), Made: locale.NewTimestamp(now, now)}
+	for _, limited := range status.Limited {
+		main.Limited = append(main.Limited, locale.Composed(limited))
+	}
 	for _, n := range status.Notices {
 		main.Notices = append(main.Notices, notice{n.At, locale.Composed(n.Text)})
 	}
@@ -322,16 +326,19 @@ func agentTable(s wire.Status, now time.Time) liveTable {
 func activeTable(s wire.Status, now time.Time) liveTable {
 	t := liveTable{
 		ID: "active", Heading: locale.T("Active actors"), About: locale.T("Actors of which one instance is active; the others are on standby."),
-		Columns: []column{{locale.T("Actor"), ""}, {locale.T("Agent"), ""}, {locale.T("Since"), ""}},
+		Columns: []column{{locale.T("Actor"), ""}, {locale.T("Agent"), ""}, {locale.T("Since"), ""}, {locale.T("Reason"), ""}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Active)) {
 		lease := s.Active[name]
-		agent := locale.T("none")
+		agent, reason := locale.T("none"), locale.Text(locale.Data(""))
 		if lease.Agent != "" {
 			agent = locale.Data(lease.Host + " " + lease.Agent)
 		}
+		if lease.Agent != "" && lease.Reason != "" { // agents of older versions state none
+			reason = locale.Composed(lease.Reason.Text())
+		}
 		since, _ := time.Parse(time.RFC3339, lease.Since) // zero if it is not set
-		t.Rows = append(t.Rows, []locale.Text{locale.Data(name), agent, when(since, now)})
+		t.Rows = append(t.Rows, []locale.Text{locale.Data(name), agent, when(since, now), reason})
 	}
 	return t
 }
