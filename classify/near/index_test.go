@@ -133,10 +133,16 @@ func TestIndex_EvictsByAgeAndCount(t *testing.T) {
 			t.Fatalf("after %d items: %d are stored, %d titles, %d bodies, %d buffers", i+1, x.Len(), x.titleItems.len, x.storedBodies.len, len(x.texts))
 		}
 	}
+	if got, want := x.Span(), 3000*time.Second/4; got < want-time.Second || got > want+time.Second { // times are stored in seconds
+		t.Errorf("got a span of %v, want %v, the time in which 3000 items come", got, want)
+	}
 	late := signature(&s, "late", "b", oil, "")
 	late.Seen = noon.Add(3 * time.Hour)
 	if x.Place(late); x.Len() != 1 {
 		t.Errorf("hours later %d items are stored, want the new one", x.Len())
+	}
+	if got := x.Span(); got != time.Hour {
+		t.Errorf("hours later the span is %v, want the whole window", got)
 	}
 	if x.titleItems.len != 1 || x.storedBodies.len != 0 || x.titles.len() != 1 || x.bodies.len() != 0 {
 		t.Errorf("hours later %d titles and %d bodies are stored, want one title", x.titleItems.len, x.storedBodies.len)

@@ -9,6 +9,7 @@ import (
 type window struct {
 	settings     Settings
 	newest       time.Time
+	evicted      int64                 // when the newest item was seen that was evicted because the window was full, in Unix seconds
 	items        blocks[entry, *entry] // oldest first
 	texts        []textBlock           // strings, one block for each block of items
 	spill        spill                 // of older items, texts and bodies
@@ -198,9 +199,22 @@ func (w *window) evict(seen time.Time) {
 		w.newest = seen
 	}
 	oldest := w.newest.Add(-w.settings.Window).Unix()
-	for w.items.len > 0 && (w.Len() >= w.settings.MaxItems || w.entry(0).seen < oldest) {
+	for w.items.len > 0 && w.entry(0).seen < oldest {
 		w.evictOldest()
 	}
+	for w.Len() >= w.settings.MaxItems {
+		w.evicted = max(w.evicted, w.entry(0).seen)
+		w.evictOldest()
+	}
+}
+
+// Span returns the age up to which all items are stored: that of the settings, or less if there were more items than they
+// allow.
+func (w *window) Span() time.Duration {
+	if w.evicted == 0 {
+		return w.settings.Window
+	}
+	return min(w.settings.Window, max(0, w.newest.Sub(time.Unix(w.evicted, 0))))
 }
 
 // evictOldest removes the oldest item.

@@ -74,6 +74,7 @@ type Clusters struct {
 	oldest       uint32             // the event used longest ago; see event.next
 	newest       uint32
 	now          time.Time // latest time passed to a method
+	evicted      int64     // newest item of the events evicted at a limit, in microseconds; 0: none
 
 	changed   []uint32 // slots of events for the next pass
 	placed    int      // items since the last pass

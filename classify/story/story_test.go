@@ -206,6 +206,17 @@ func TestPlace_EvictsTheSmallestOfTheOldest(t *testing.T) {
 	if _, ok := c.member("r1"); ok {
 		t.Error("the smaller event is there, want it gone")
 	}
+	before := c.Span()
+	if before >= 72*time.Hour {
+		t.Errorf("got a span of %v, want that since the evicted event", before)
+	}
+	c.Tick(c.now.Add(time.Hour))
+	if got := c.Span(); got != before+time.Hour {
+		t.Errorf("got a span of %v an hour later, want %v", got, before+time.Hour)
+	}
+	if c.Tick(c.now.Add(100 * time.Hour)); c.Span() != 72*time.Hour {
+		t.Errorf("got a span of %v days later, want the whole window", c.Span())
+	}
 }
 
 func TestRestore_GivesEqualAnswers(t *testing.T) {

@@ -226,8 +226,18 @@ func (c *Clusters) evictAbove(events int) {
 			}
 			at = c.events[at].next
 		}
+		c.evicted = max(c.evicted, c.events[victim].last)
 		c.removeEvent(victim, "evicted: the limit was reached")
 	}
+}
+
+// Span returns the time since when all events with a new item are stored: the window, or less if there were more events or
+// items than the limits allow.
+func (c *Clusters) Span() time.Duration {
+	if c.evicted == 0 {
+		return c.limits.Window
+	}
+	return min(c.limits.Window, max(0, c.now.Sub(time.UnixMicro(c.evicted))))
 }
 
 // expire removes the events without a new item within the window.

@@ -218,7 +218,8 @@ func ownPlacement(itemID string) story.Placement {
 func (c *clusterer) tick(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.metrics.setWindow(c.partition, c.near.Len(), c.stories)
+	c.metrics.setWindow(c.partition, c.window, c.near, c.stories)
+	mesh.ReportLimit(ctx, c.windowLimit())
 	c.reportSpill()
 	if err := c.rearrange(ctx); err != nil && ctx.Err() == nil {
 		c.log.Warn("story rearrangement failed", "language", c.partition, "err", err)

@@ -33,7 +33,7 @@ func (c *clusterer) takeOver(ctx context.Context) error {
 	if err := c.rearrange(ctx); err != nil { // what its predecessor had no time for
 		return err
 	}
-	c.metrics.setWindow(c.partition, c.near.Len(), c.stories)
+	c.metrics.setWindow(c.partition, c.window, c.near, c.stories)
 	c.log.Debug("cluster active", "language", c.partition, "items", n, "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }

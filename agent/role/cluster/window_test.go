@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"feedmesh/agent/role/work/worktest"
 	"feedmesh/classify/near"
+	"feedmesh/classify/story"
 	"feedmesh/storage"
 )
 
@@ -25,6 +28,27 @@ func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
 		return 0, errDisk
 	}
 	return f.File.ReadAt(b, at)
+}
+
+// A window with more events than fit into memory is reported while it is shorter than set.
+func TestWindowLimit(t *testing.T) {
+	n := newPipelineFixture(t)
+	n.cluster.limits.Events = 3
+	n.cluster.stories = story.New(n.cluster.weights, n.cluster.limits, story.IDs{Event: storage.EventID, Story: storage.StoryID})
+	n.publish("a.example", "Volcano erupts in Iceland", "Parliament votes on pensions")
+	n.advance(time.Hour)
+	if got := n.cluster.windowLimit(); got != "" {
+		t.Errorf("got %q below the limit", got)
+	}
+	n.publish("b.example", "Rocket reaches orbit", "Bank raises interest rates", "Painter wins a prize")
+	n.advance(time.Hour)
+	if got := n.cluster.windowLimit(); !strings.HasPrefix(got, "items of language en are compared for stories within 2 h 01 min instead of 72 h 00 min, since more than 3 events") {
+		t.Errorf("got %q", got)
+	}
+	n.advance(80 * time.Hour)
+	if got := n.cluster.windowLimit(); got != "" {
+		t.Errorf("got %q after the window", got)
+	}
 }
 
 // filledWindow returns an index with so many items that the older ones are in files.
