@@ -35,13 +35,18 @@ type agent struct {
 // newAgent returns an agent with its data in a folder, which may read feeds of this machine, with additional
 // flags. It is not started.
 func newAgent(program, dir string, flags ...string) (*agent, error) {
+	return newAgentAt(program, dir, "127.0.0.1", flags...)
+}
+
+// newAgentAt is [newAgent] for an agent that serves at an IP address.
+func newAgentAt(program, dir, ip string, flags ...string) (*agent, error) {
 	var addresses [2]string
 	for i := range addresses {
 		port, err := engines.FreePort()
 		if err != nil {
 			return nil, err
 		}
-		addresses[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		addresses[i] = net.JoinHostPort(ip, strconv.Itoa(port))
 	}
 	client, err := client.NewClient("http://"+addresses[0], "")
 	if err != nil {

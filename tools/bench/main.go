@@ -32,6 +32,7 @@ var parts = []part{
 	{"sweep", "a node that adds feeds, polls them unchanged, and polls them with new items", true, benchSweep},
 	{"steady", "a node with realistic feeds and search requests, for some minutes", true, benchSteady},
 	{"mesh", "the first sweep of one node and of agents on PostgreSQL and Meilisearch, compared", true, benchMesh},
+	{"scale", "throughput of one to six agents on small machines with a share of a core each", false, benchScale},
 	{"search", "indexing and search costs of each search engine", true, benchSearch},
 	{"growth", "cost of an item and of a poll at growing numbers of items and feeds", true, benchGrowth},
 	{"idle", "an idle node with few feeds: its start, use of resources and program size", true, benchIdle},

@@ -1,0 +1,150 @@
+// Package machines makes small machines on one: each has a network namespace with an address of its own, and may use a share
+// of a core. Programs on them reach servers of this machine at their loopback addresses, such as 127.1.0.1, and those at
+// 127.0.0.1 by links. It needs Linux and root.
+package machines
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"feedmesh/tests/engines"
+)
+
+// A Network connects machines with this one by a bridge.
+type Network struct {
+	name     string // of the bridge; prefix of all names
+	subnet   string // first three numbers of the addresses
+	machines []*Machine
+}
+
+// A Machine is a network namespace and a limit of CPU time.
+type Machine struct {
+	Address string // IPv4
+
+	namespace string
+	group     string // folder of its control group
+}
+
+// ErrUnavailable is returned where namespaces or control groups can't be made.
+var ErrUnavailable = errors.New("small machines need Linux, root, iproute2, and control groups for CPU time")
+
+// NewNetwork returns a network without machines. Its number, up to 255, is unique on this machine.
+func NewNetwork(number uint8) (*Network, error) {
+	if os.Getuid() != 0 {
+		return nil, ErrUnavailable
+	}
+	n := &Network{name: "fm" + strconv.Itoa(os.Getpid()), subnet: fmt.Sprintf("10.77.%d.", number)}
+	err := run(
+		"ip link add "+n.name+" type bridge",
+		"ip addr add "+n.subnet+"1/24 dev "+n.name,
+		"ip link set "+n.name+" up",
+	)
+	if err == nil {
+		err = routeLoopback("", n.name)
+	}
+	if err != nil {
+		n.Close()
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return n, nil
+}
+
+// Close removes the network and its machines, whose programs must have ended.
+func (n *Network) Close() error {
+	var errs []error
+	for _, m := range n.machines {
+		errs = append(errs, run("ip netns del "+m.namespace), os.Remove(m.group))
+	}
+	return errors.Join(append(errs, run("ip link del "+n.name))...)
+}
+
+// Add adds a machine that may use a share of a core, such as 0.15.
+func (n *Network) Add(share float64) (*Machine, error) {
+	i := len(n.machines) + 2
+	m := &Machine{Address: n.subnet + strconv.Itoa(i), namespace: n.name + "-" + strconv.Itoa(i)}
+	n.machines = append(n.machines, m)
+	outer := n.name + "v" + strconv.Itoa(i)
+	inside := "ip -n " + m.namespace + " "
+	err := run(
+		"ip netns add "+m.namespace,
+		"ip link add "+outer+" type veth peer name eth0 netns "+m.namespace,
+		"ip link set "+outer+" master "+n.name+" up",
+		inside+"addr add "+m.Address+"/24 dev eth0",
+		inside+"link set eth0 up",
+		inside+"link set lo up",
+		// Loopback addresses are those of this machine.
+		inside+"route del local 127.0.0.0/8 dev lo table local",
+		inside+"route del local 127.0.0.1 dev lo table local",
+		inside+"route add 127.0.0.0/8 via "+n.subnet+"1 src "+m.Address,
+	)
+	if err == nil {
+		err = routeLoopback(m.namespace, "eth0")
+	}
+	if err == nil {
+		m.group, err = newGroup(m.namespace, share)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return m, nil
+}
+
+// On changes a process, before its start, to run on the machine.
+func (m *Machine) On(p *engines.Process) {
+	script := `echo $$ > "$0/cgroup.procs" && exec ip netns exec "$@"`
+	p.Args = append([]string{"-c", script, m.group, m.namespace, p.Path}, p.Args...)
+	p.Path = "/bin/sh"
+}
+
+// period is the time in which a group may use its share, in microseconds. It is short, so that programs pause for short times.
+const period = 20_000
+
+// newGroup makes a control group of version 2 or 1 and returns its folder.
+func newGroup(name string, share float64) (folder string, err error) {
+	quota := strconv.Itoa(int(share * period))
+	limits := map[string]string{"cpu.max": quota + " " + strconv.Itoa(period)}
+	root := "/sys/fs/cgroup"
+	if _, err := os.Stat(filepath.Join(root, "cgroup.controllers")); err != nil {
+		root = filepath.Join(root, "cpu")
+		limits = map[string]string{"cpu.cfs_period_us": strconv.Itoa(period), "cpu.cfs_quota_us": quota}
+	}
+	folder = filepath.Join(root, name)
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return "", err
+	}
+	for file, limit := range limits {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(limit), 0o644); err != nil {
+			return folder, err
+		}
+	}
+	return folder, nil
+}
+
+// routeLoopback lets packets of loopback addresses pass an interface of a namespace.
+func routeLoopback(namespace, link string) error {
+	var settings []string
+	for _, one := range []string{link, "all"} {
+		settings = append(settings, "net.ipv4.conf."+one+".route_localnet=1", "net.ipv4.conf."+one+".rp_filter=0")
+	}
+	command := "sysctl -q " + strings.Join(settings, " ")
+	if namespace != "" {
+		command = "ip netns exec " + namespace + " " + command
+	}
+	return run(command)
+}
+
+// run runs commands, whose words are separated by spaces, until one fails.
+func run(commands ...string) error {
+	for _, command := range commands {
+		words := strings.Fields(command)
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", command, err, out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"feedmesh/agent/wire"
+	"feedmesh/tests/engines"
+	"feedmesh/tests/machines"
+	"feedmesh/tools/bench/report"
+)
+
+// scaleSize are the flags of [benchScale].
+type scaleSize struct {
+	counts string        // numbers of agents, separated by commas
+	feeds  int           // for each agent
+	items  int           // entries of each feed
+	cpu    float64       // share of a core for each agent
+	delay  time.Duration // of a link, in each direction
+}
+
+// benchScale measures meshes of a growing number of agents. Each agent is on a small machine of its own; NATS, PostgreSQL and
+// Meilisearch use what is left of this one.
+func benchScale(ctx context.Context, out *report.Report, args []string) error {
+	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
+	var size scaleSize
+	flags.StringVar(&size.counts, "agents", "1,2,4,6", "numbers of agents")
+	flags.IntVar(&size.feeds, "feeds", 250, "number of generated feeds for each agent")
+	flags.IntVar(&size.items, "items", 20, "entries per feed document")
+	flags.Float64Var(&size.cpu, "share", 0.15, "share of a core for each agent")
+	flags.DurationVar(&size.delay, "delay", time.Millisecond, "delay of the links between agents and servers, in each direction")
+	if err := report.Flags(flags, args); err != nil {
+		return err
+	}
+	var counts []int
+	for number := range strings.SplitSeq(size.counts, ",") {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return fmt.Errorf("-agents %s: want numbers such as 1,2,4", size.counts)
+		}
+		counts = append(counts, n)
+	}
+	return inFolder(func(dir string) error {
+		if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
+			return err
+		}
+		program, err := buildAgent(ctx, dir)
+		if err != nil {
+			return err
+		}
+		var single scaleRates
+		for i, n := range counts {
+			at := filepath.Join(dir, strconv.Itoa(n))
+			if err := os.Mkdir(at, 0o755); err != nil {
+				return err
+			}
+			m := &scaledMesh{
+				meshUnderTest: &meshUnderTest{
+					Report: out, program: program, dir: at, processes: map[string][]*engines.Process{},
+					setup: setup{name: fmt.Sprintf("%d agents", n), agents: n, shared: true},
+					size:  feedsSize{feeds: size.feeds * n, items: size.items, hosts: size.feeds * n},
+				},
+				limits: size,
+			}
+			rates, err := m.measure(ctx)
+			m.end()
+			if err != nil {
+				return fmt.Errorf("%d agents: %w", n, err)
+			}
+			if i == 0 {
+				single = scaleRates{rates.items / float64(n), rates.polls / float64(n)}
+				continue
+			}
+			out.Aimed(fmt.Sprintf("%d agents: items, of linear", n), rates.items/single.items/float64(n), "", ">= 0.85")
+			out.Aimed(fmt.Sprintf("%d agents: polls, of linear", n), rates.polls/single.polls/float64(n), "", ">= 0.85")
+		}
+		return nil
+	})
+}
+
+// scaleRates are rates of a mesh, per second.
+type scaleRates struct{ items, polls float64 }
+
+// A scaledMesh is a mesh whose agents are on small machines. Its status is read from one more agent, which has only the
+// role api.
+type scaledMesh struct {
+	*meshUnderTest
+	limits scaleSize
+}
+
+// workRoles are the roles of the agents on small machines: all that process feeds.
+const workRoles = "schedule,crawl,parse,prepare,classify,cluster,store,index"
+
+func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) {
+	network, err := machines.NewNetwork(2)
+	if err != nil {
+		return rates, err
+	}
+	defer network.Close()
+	if m.feedServer, err = startFeedServer(m.size); err != nil {
+		return rates, err
+	}
+	defer m.feedServer.stop()
+	if err := m.share(); err != nil {
+		return rates, err
+	}
+	api, err := newAgent(m.program, filepath.Join(m.dir, "api"), append([]string{"--roles", "api"}, m.flags...)...)
+	if err != nil {
+		return rates, err
+	}
+	defer api.process.Kill()
+	if _, err := api.start(); err != nil {
+		return rates, err
+	}
+	m.client = api.Client
+	flags, err := m.linked(network)
+	if err != nil {
+		return rates, err
+	}
+	defer m.end() // before the network is closed
+	for i := range m.agents {
+		if err := m.launchOn(network, i, flags); err != nil {
+			return rates, err
+		}
+	}
+	if err := m.awaitBalance(ctx); err != nil {
+		return rates, err
+	}
+	if rates.items, err = m.intake(ctx); err != nil {
+		return rates, err
+	}
+	rates.polls, err = m.polls(ctx)
+	return rates, err
+}
+
+// linked returns the flags of the agents, with links instead of the servers' addresses.
+func (m *scaledMesh) linked(network *machines.Network) ([]string, error) {
+	var flags []string
+	for _, value := range m.flags {
+		before, rest, is := strings.Cut(value, "127.0.0.1:")
+		if !is {
+			flags = append(flags, value)
+			continue
+		}
+		port := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+		link, err := network.Link("127.0.0.1:"+port, m.limits.delay)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, before+link.Address+rest[len(port):])
+	}
+	return flags, nil
+}
+
+// launchOn starts an agent on a machine of its own and waits until it is ready.
+func (m *scaledMesh) launchOn(network *machines.Network, i int, flags []string) error {
+	machine, err := network.Add(m.limits.cpu)
+	if err != nil {
+		return err
+	}
+	a, err := newAgentAt(m.program, filepath.Join(m.dir, "agent"+strconv.Itoa(i)), machine.Address, append([]string{"--roles", workRoles}, flags...)...)
+	if err != nil {
+		return err
+	}
+	machine.On(a.process)
+	m.processes["agents"] = append(m.processes["agents"], a.process)
+	_, err = a.start()
+	return err
+}
+
+// awaitBalance waits until the leases are spread over the agents.
+func (m *scaledMesh) awaitBalance(ctx context.Context) error {
+	began := time.Now()
+	_, err := until(ctx, m.client, 200*time.Millisecond, func(st wire.Status) bool {
+		held := map[string]int{}
+		for _, l := range st.Active {
+			held[l.Agent]++
+		}
+		most, all := 0, 0
+		for _, a := range st.Agents {
+			if len(a.Roles) > 1 {
+				most, all = max(most, held[a.ID]), all+held[a.ID]
+			}
+		}
+		agents := m.agents
+		return all == len(st.Active) && len(st.Agents) == agents+1 && most <= (all+agents-1)/agents
+	})
+	m.named("leases spread within", time.Since(began).Seconds(), "s")
+	return err
+}
+
+// intake adds the feeds and returns the rate at which items become searchable, of those between a tenth and nine tenths: so it
+// is that of a mesh whose roles all have work.
+func (m *scaledMesh) intake(ctx context.Context) (rate float64, err error) {
+	items := int64(m.size.feeds * m.size.items)
+	var from, to time.Time
+	var first, last int64
+	c, err := m.costs(func() error {
+		if err := m.feedServer.addTo(ctx, m.client); err != nil {
+			return err
+		}
+		_, err := until(ctx, m.client, 250*time.Millisecond, func(st wire.Status) bool {
+			if from.IsZero() && st.Indexed >= items/10 {
+				from, first = time.Now(), st.Indexed
+			}
+			if to.IsZero() && st.Indexed >= items*9/10 {
+				to, last = time.Now(), st.Indexed
+			}
+			return st.Indexed >= items
+		})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	rate = float64(last-first) / to.Sub(from).Seconds()
+	m.named("items searchable", rate, "/s")
+	m.named("items searchable, of all from the import on", float64(items)/c.elapsed.Seconds(), "/s")
+	m.loads("intake", c)
+	return rate, nil
+}
+
+// loads adds rows of the CPU use of each kind of process.
+func (m *scaledMesh) loads(what string, c stepCosts) {
+	for _, kind := range kinds {
+		m.named(what+": load of "+kind, 100*c.cpu[kind].Seconds()/c.elapsed.Seconds(), "% of a core")
+	}
+}
+
+// scaledRounds is how often all feeds are polled.
+const scaledRounds = 5
+
+// polls polls all feeds, whose documents have nothing new, some times, and returns the rate.
+func (m *scaledMesh) polls(ctx context.Context) (rate float64, err error) {
+	c, err := m.costs(func() error {
+		for range scaledRounds {
+			if err := m.feedServer.poll(ctx, m.client, m.feedServer.ids()); err != nil {
+				return err
+			}
+			if _, err := until(ctx, m.client, 50*time.Millisecond, idle); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	rate = float64(scaledRounds*m.size.feeds) / c.elapsed.Seconds()
+	m.named("polls, nothing new", rate, "/s")
+	m.loads("polls", c)
+	return rate, nil
+}
