@@ -17,6 +17,7 @@ import (
 // A Config contains all settings of an agent.
 type Config struct {
 	Roles  []string `default:"all" placeholder:"ROLE" help:"Roles of this agent: any of those listed by --list-roles, or all."`
+	Name   string   `placeholder:"NAME" help:"Name of this agent in the mesh, by which agent mesh drain takes it out of work. By default the name of its host."`
 	Data   string   `default:"./data" placeholder:"DIR" help:"Data folder of the agent."`
 	Listen string   `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of console and REST API (role api)."`
 	Token  Secret   `placeholder:"SECRET" help:"Token required from clients of the console and REST API. Required to listen on other than loopback addresses. @FILE reads it from a file."`

@@ -40,6 +40,7 @@ var errs = []struct {
 	want   string
 }{
 	{func(c *Config) { c.Roles = nil }, "roles: is empty; give at least one, or all"},
+	{func(c *Config) { c.Name = strings.Repeat("a", 65) }, "name: has 65 characters; give at most 64"},
 	{func(c *Config) { c.Data = "" }, "data: is empty; give a folder"},
 	{func(c *Config) { c.Listen = "8080" }, `listen: "8080" is not an address; write HOST:PORT, such as 127.0.0.1:8080`},
 	{func(c *Config) { c.NATS = []Address{"host"} }, `nats: "host" is not a NATS URL; write nats://HOST:4222`},

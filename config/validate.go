@@ -13,6 +13,9 @@ import (
 	"unicode"
 )
 
+// maxName is the maximum length of an agent's name, that of host names on Linux.
+const maxName = 64
+
 // Validate returns all errors of the settings, joined, each in the form "crawl.timeout: -1s is not positive";
 // or nil.
 func (c Config) Validate() error {
@@ -24,6 +27,9 @@ func (c Config) Validate() error {
 	}
 	if len(c.Roles) > 1 && slices.Contains(c.Roles, "all") {
 		addError(`roles: "all" cannot be combined with other roles`)
+	}
+	if len(c.Name) > maxName {
+		addError("name: has %d characters; give at most %d", len(c.Name), maxName)
 	}
 	if c.Data == "" {
 		addError("data: is empty; give a folder")

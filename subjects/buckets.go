@@ -17,6 +17,7 @@ const (
 	LeaseBucket    = "leases"   // lease name: Lease
 	AgentBucket    = "agents"   // agent ID: Agent
 	RuleBucket     = "rules"    // rule set name: Rules
+	CordonBucket   = "cordons"  // CordonKey of an agent's name: Cordon
 	ProxyBucket    = "proxies"  // proxy ID: Proxy
 
 	ResponseBucket     = "answers"       // hash of a repeatable request: its response, see package agent/service
@@ -279,6 +280,7 @@ type Rules struct {
 // Agent is the heartbeat record of one process.
 type Agent struct {
 	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"` // for cordons; not written by older agents
 	Host    string    `json:"host"`
 	Version string    `json:"version"`
 	Schema  int       `json:"schema"` // newest schema version of tasks that it can decode
@@ -293,4 +295,28 @@ type Agent struct {
 
 	Rules  map[string]int64 `json:"rules,omitempty"`  // active version of each of its rule sets; 0: built in
 	Leases []string         `json:"leases,omitempty"` // leases that it competes for, set by the mesh
+
+	Cordoned bool `json:"cordoned,omitempty"` // it competes for no lease, set by the mesh
+	Drained  bool `json:"drained,omitempty"`  // it takes no tasks either, set by the mesh
 }
+
+// State returns the state of the agent as one word.
+func (a Agent) State() string {
+	switch {
+	case a.Drained:
+		return "drained"
+	case a.Cordoned:
+		return "cordoned"
+	}
+	return "works"
+}
+
+// A Cordon keeps leases from the agents of a name, until it is removed.
+type Cordon struct {
+	Agent string    `json:"agent"`           // name
+	Drain bool      `json:"drain,omitempty"` // keeps tasks from them as well
+	Since time.Time `json:"since"`
+}
+
+// CordonKey returns the key of the cordon of an agent's name, which may contain any characters.
+func CordonKey(name string) string { return HostID(name) }

@@ -119,6 +119,7 @@ func streams(replicas int) []jetstream.StreamConfig {
 		leaderReads(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
 		discardOld(leaderReads(bucket(ResponseBucket, "what requests that may come again were answered", 64<<20, jetstream.FileStorage, ResponseExpiry))),
 		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),
+		bucket(CordonBucket, "agents that get no leases or no tasks", 1<<20, jetstream.FileStorage, 0),
 		bucket(ProxyBucket, "what the schedule knows of each proxy", 16<<20, jetstream.FileStorage, ProxyExpiry),
 		bucket(LeaseBucket, "who is the one active actor", 1<<20, presence, 0),
 		bucket(AgentBucket, "who is in the mesh", 8<<20, presence, AgentExpiry),

@@ -92,6 +92,11 @@ func TestClient_CallsEveryRoute(t *testing.T) {
 		{"GET /api/quarantine/7", func() error { _, err := Call(ctx, c, wire.GetQuarantined, wire.BySeq{Seq: 7}); return err }},
 		{"POST /api/quarantine/7/replay", func() error { return Do(ctx, c, wire.ReplayQuarantined, wire.BySeq{Seq: 7}) }},
 		{"DELETE /api/quarantine/7", func() error { return Do(ctx, c, wire.DropQuarantined, wire.BySeq{Seq: 7}) }},
+		{"PUT /api/cordons/a", func() error {
+			_, err := Call(ctx, c, wire.SetCordon, wire.CordonRequest{ID: "a", Body: wire.CordonSetting{Drain: true}})
+			return err
+		}},
+		{"DELETE /api/cordons/a", func() error { return Do(ctx, c, wire.RemoveCordon, wire.ByID{ID: "a"}) }},
 		{"POST /api/reindex", func() error { _, err := Call(ctx, c, wire.BeginReindex, wire.ReindexRequest{All: false}); return err }},
 		{"POST /api/reindex?all=true", func() error { _, err := Call(ctx, c, wire.BeginReindex, wire.ReindexRequest{All: true}); return err }},
 		{"GET /api/reindex", func() error { _, err := Call(ctx, c, wire.GetReindex, wire.None{}); return err }},

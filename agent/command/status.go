@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -46,6 +47,13 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	for _, limited := range s.Limited {
 		pg.printf("LIMITED: %s\n", limited)
 	}
+	for _, c := range s.Cordons {
+		what := "cordoned: it gets no leases"
+		if c.Drain {
+			what = "drained: it gets no leases and no tasks"
+		}
+		pg.printf("CORDON since %s: agent %s is %s\n", ago(c.Since, now), c.Agent, what)
+	}
 	for _, n := range s.Notices {
 		pg.printf("NOTICE, %s: %s\n", ago(n.At, now), n.Text)
 	}
@@ -62,9 +70,9 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	})
 	pg.printf("\n")
 	pg.table(func(row func(...any)) {
-		row("AGENT", "HOST", "VERSION", "STARTED", "LOAD", "MEMORY", "TASKS DONE", "ROLES")
+		row("AGENT", "NAME", "HOST", "VERSION", "STARTED", "LOAD", "MEMORY", "TASKS DONE", "STATE", "ROLES")
 		for _, a := range s.Agents {
-			row(a.ID, a.Host, a.Version, ago(a.Started, now), fmt.Sprintf("%.1f", a.Load), size(a.Memory), a.Done, strings.Join(a.Roles, ","))
+			row(a.ID, cmp.Or(a.Name, "-"), a.Host, a.Version, ago(a.Started, now), fmt.Sprintf("%.1f", a.Load), size(a.Memory), a.Done, a.State(), strings.Join(a.Roles, ","))
 		}
 	})
 	if len(s.Active) == 0 {

@@ -19,6 +19,7 @@ import (
 type agents struct {
 	*client
 	competition  *competition
+	cordons      *cordons
 	oldestSchema atomic.Int64               // newest schema version that all agents decode; 0 if not watched
 	otherRoles   atomic.Pointer[[][]string] // roles of each other agent in the mesh; nil if not watched
 }
@@ -153,13 +154,15 @@ func rolesExcept(agents map[string]agentInfo, exclude string, now time.Time) (al
 	return all
 }
 
-// Heartbeat publishes the record of this agent, with the leases that it competes for.
+// Heartbeat publishes the record of this agent, with the leases that it competes for. It reads its cordon before.
 func (a *agents) Heartbeat(ctx context.Context, own subjects.Agent) error {
+	a.cordons.follow(ctx, own.Name)
 	kv, err := a.bucket(ctx, subjects.AgentBucket)
 	if err != nil {
 		return err
 	}
-	own.Leases = a.competition.leases()
+	own.Leases, own.Cordoned = a.competition.leases()
+	own.Drained = !a.intake.isOpen()
 	data, err := json.Marshal(own)
 	if err == nil {
 		_, err = kv.Put(perRequestTimeout(ctx), own.ID, data)

@@ -28,6 +28,7 @@ type client struct {
 	metrics   *metrics
 
 	memory memoryQueues
+	intake intake
 	active atomic.Pointer[StateSource] // the active schedule, if it is in this process
 
 	redeclaring sync.Mutex // held during redeclare

@@ -27,9 +27,10 @@ const (
 type competition struct {
 	agent string // this one
 
-	mu     sync.Mutex
-	own    map[string]time.Time // leases that this process competes for, with the times from which on it does
-	others map[string]agentInfo // heartbeats of the other agents; nil if they are not watched
+	mu       sync.Mutex
+	cordoned bool                 // it competes for no lease
+	own      map[string]time.Time // leases that this process competes for, with the times from which on it does
+	others   map[string]agentInfo // heartbeats of the other agents; nil if they are not watched
 
 	assigned map[string]string // by lease
 	computed time.Time         // when assigned was computed
@@ -64,14 +65,32 @@ func (c *competition) observe(agents map[string]agentInfo) {
 	delete(c.others, c.agent)
 }
 
-// leases returns the leases that this process competes for, sorted.
-func (c *competition) leases() []string {
+// cordon sets whether this process is cordoned, and reports whether that is new.
+func (c *competition) cordon(is bool) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ownLeases(time.Now())
+	changed = c.cordoned != is
+	c.cordoned, c.computed = is, time.Time{}
+	return changed
+}
+
+func (c *competition) isCordoned() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cordoned
+}
+
+// leases returns the leases that this process competes for, sorted: none while it is cordoned.
+func (c *competition) leases() (names []string, cordoned bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ownLeases(time.Now()), c.cordoned
 }
 
 func (c *competition) ownLeases(now time.Time) []string {
+	if c.cordoned {
+		return nil
+	}
 	names := make([]string, 0, len(c.own))
 	for name, from := range c.own {
 		if !now.Before(from) {
@@ -133,6 +152,8 @@ func (m *leaseMoves) due(c *competition, lease string) string {
 	switch {
 	case agent == c.agent:
 		m.target = ""
+	case c.isCordoned():
+		return agent
 	case agent != m.target:
 		m.target, m.since = agent, time.Now()
 	case time.Since(m.since) >= moveDelay:

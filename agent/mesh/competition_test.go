@@ -37,7 +37,7 @@ func (c *competitors) start(id string, leases int, fails func(lease string) erro
 	others.Go(func() { m.WatchAgents(beats) })
 	others.Go(func() {
 		for tick := time.NewTicker(time.Second); ; {
-			m.Heartbeat(beats, subjects.Agent{ID: id})
+			m.Heartbeat(beats, subjects.Agent{ID: id, Name: id})
 			select {
 			case <-tick.C:
 			case <-beats.Done():
@@ -203,6 +203,63 @@ func TestSingle_AssigneeThatDoesNotAcquire(t *testing.T) {
 	c.start("a", 4, never)
 	within(t, 20*time.Second, "a has all leases", func() bool { return c.loads()["a"] == 4 })
 	c.stays(25*time.Second, func() bool { return c.loads()["a"] == 4 })
+}
+
+// A cordoned agent gives its leases to others at once; a drained one takes no tasks either, until the cordon is removed. A lease
+// that no other agent competes for stays.
+func TestCordon(t *testing.T) {
+	c := newCompetitors(t)
+	a, _ := c.start("a", 4, never)
+	b, _ := c.start("b", 5, never) // lease-4 is its own
+	within(t, 40*time.Second, "the leases are spread", func() bool { n := c.loads(); return n["a"] >= 2 && n["b"] >= 2 })
+	if err := a.Cordon(t.Context(), subjects.Cordon{Agent: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "b has only the lease that is its own", func() bool { n := c.loads(); return n["a"] == 4 && n["b"] == 1 })
+
+	done := make(chan string, 9)
+	for id, m := range map[string]*mesh.Mesh{"a": a, "b": b} {
+		c.serve(m, mesh.ActorFunc[job](func(context.Context, job) error { done <- id; return nil }))
+	}
+	take := func(n int) map[string]bool {
+		by := map[string]bool{}
+		for i := range n {
+			publish(t, a, job{Name: fmt.Sprint(time.Now().UnixNano(), i)})
+			by[<-done] = true
+		}
+		return by
+	}
+	within(t, 30*time.Second, "the cordoned agent takes tasks", func() bool { return take(10)["b"] })
+	if err := a.Cordon(t.Context(), subjects.Cordon{Agent: "b", Drain: true}); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "the agent states that it is drained", func() bool { return c.state(a, "b") == "drained" })
+	take(10) // b may have fetched before
+	if by := take(30); by["b"] {
+		t.Error("a drained agent took a task")
+	}
+	if list, err := b.Cordons(t.Context()); err != nil || len(list) != 1 || list[0].Agent != "b" || !list[0].Drain {
+		t.Errorf("got %v, %v; want the cordon of b", list, err)
+	}
+	if err := a.Uncordon(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 60*time.Second, "the agent takes tasks again", func() bool { return take(10)["b"] })
+	within(t, 40*time.Second, "the leases are spread again", func() bool { n := c.loads(); return n["b"] >= 2 })
+}
+
+// state returns the state of an agent.
+func (c *competitors) state(m *mesh.Mesh, id string) string {
+	all, err := m.Agents(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, one := range all {
+		if one.ID == id {
+			return one.State()
+		}
+	}
+	return ""
 }
 
 // stays fails the test if a condition becomes false within a time.

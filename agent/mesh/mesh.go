@@ -31,6 +31,7 @@ type Mesh struct {
 	rules
 	agents
 	leases
+	cordons
 	queues
 	events
 	publisher
@@ -87,9 +88,10 @@ func Join(ctx context.Context, o Options) (*Mesh, error) {
 	}
 	competition := &competition{agent: o.Agent}
 	m := &Mesh{
-		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c, competition: competition}, leases: leases{client: c, competition: competition}, queues: queues{c, new(recentDepths)}, events: events{c},
+		client: c, states: states{c}, history: history{c}, rules: rules{c}, agents: agents{client: c, competition: competition}, leases: leases{client: c, competition: competition}, cordons: cordons{client: c, competition: competition}, queues: queues{c, new(recentDepths)}, events: events{c},
 		unavailable: o.Unavailable, trace: o.Trace,
 	}
+	m.agents.cordons = &m.cordons
 	m.publisher = publisher{c, &m.agents}
 	m.quarantine = quarantine{c, &m.publisher}
 	return m, nil

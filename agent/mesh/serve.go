@@ -92,6 +92,7 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 	limit := max(1, s.queue.MaxBatch)
 	available := 0 // messages to fetch without waiting; 0 if the last fetch emptied the queue
 	for ctx.Err() == nil {
+		s.mesh.intake.await(ctx)
 		select {
 		case fetching <- struct{}{}:
 		case <-ctx.Done():

@@ -42,6 +42,10 @@ type Mesh interface {
 	Depths(ctx context.Context) ([]subjects.Depth, error)
 	Agents(ctx context.Context) ([]subjects.Agent, error)
 	Leases(ctx context.Context) (map[string]subjects.Lease, error)
+	IsAlone() bool
+	Cordon(ctx context.Context, cordon subjects.Cordon) error
+	Uncordon(ctx context.Context, name string) error
+	Cordons(ctx context.Context) ([]subjects.Cordon, error)
 	Quarantined(ctx context.Context, after uint64, limit int) ([]subjects.Quarantined, error)
 	QuarantinedTask(ctx context.Context, seq uint64) (subjects.Quarantined, error)
 	Replay(ctx context.Context, seq uint64) error
@@ -107,6 +111,7 @@ type Service struct {
 	Rules      *Rules
 	Trials     *Trials
 	Jobs       *Jobs
+	Cordons    *Cordons
 	Quarantine *Quarantine
 	Reindexing *Reindexing
 
@@ -164,6 +169,7 @@ func New(d Deps) *Service {
 		Pictures: imageproxy.New(imageproxy.Options{
 			Store: d.Store, Fetcher: d.Fetcher, Public: d.PublicFetcher, Folder: d.PictureCache, Limit: maxPictureCache, Space: d.DiskSpace, Log: d.Log,
 		}),
+		Cordons:    &Cordons{c},
 		Quarantine: &Quarantine{c}, Reindexing: &Reindexing{core: c},
 		Discovery: &Discovery{c}, FetchTests: &FetchTests{core: c, comparisons: make(chan struct{}, 1)},
 		Status: status, Statistics: &Statistics{c, newActivityCache()}, Retention: &Retention{c}, Events: events,

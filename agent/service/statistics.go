@@ -128,6 +128,7 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 	collect("queues", func(ctx context.Context) (err error) { st.Queues, err = s.Mesh.Depths(ctx); return err })
 	collect("agents", func(ctx context.Context) (err error) { st.Agents, err = s.Mesh.Agents(ctx); return err })
 	collect("leases", func(ctx context.Context) (err error) { st.Active, err = s.Mesh.Leases(ctx); return err })
+	collect("cordons", func(ctx context.Context) (err error) { st.Cordons, err = s.Mesh.Cordons(ctx); return err })
 	collect("schedule", func(ctx context.Context) (err error) {
 		st.Feeds, err = feedCountsFrom(st.Active, func() (*stateSnapshot, error) { return s.states(ctx) })
 		return err

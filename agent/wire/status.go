@@ -21,6 +21,7 @@ type Status struct {
 	Queues   []subjects.Depth          `json:"queues" doc:"Queue depths in the order of processing; the quarantine last."`
 	Agents   []subjects.Agent          `json:"agents"`
 	Active   map[string]subjects.Lease `json:"active" doc:"Leases of the active single actors, by name."`
+	Cordons  []subjects.Cordon         `json:"cordons,omitempty" doc:"Agents that get no leases, or no tasks either, by name."`
 	Backup   *BackupState              `json:"backup,omitempty" doc:"Scheduled backups, if this agent is set to make them, and the last on request, if this agent made one since its start."`
 }
 

@@ -47,7 +47,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	}
 	d := &deliverer{
 		store: env.Store, secrets: env.Secrets, clock: env.Clock, log: env.Log, out: env.Mesh, channels: channels, base: base, claimant: nuid.Next(),
-		isPaced:  env.Uptime == nil,
+		isPaced: env.Uptime == nil, awaitIntake: env.Mesh.AwaitIntake,
 		views:    &viewCache{store: env.Store},
 		feeds:    &feedCache{store: env.Store, states: env.Mesh.LoadStates},
 		scoring:  make(chan struct{}, 1),
@@ -104,12 +104,14 @@ type deliverer struct {
 	base     string                     // public URL of the console, or empty
 	isPaced  bool                       // clock does not run like the system clock, so a due time does not give the time to wait
 	claimant string
-	views    *viewCache
-	feeds    *feedCache
-	scoring  chan struct{} // locked by the worker that reads sentiments, which takes several MB
-	running  atomic.Int64  // number of claimed subscriptions
-	attempts *prometheus.CounterVec
-	lag      prometheus.Histogram
+
+	awaitIntake func(ctx context.Context) // waits while this agent is drained
+	views       *viewCache
+	feeds       *feedCache
+	scoring     chan struct{} // locked by the worker that reads sentiments, which takes several MB
+	running     atomic.Int64  // number of claimed subscriptions
+	attempts    *prometheus.CounterVec
+	lag         prometheus.Histogram
 }
 
 // extendClaims extends the claims of this process while it has some, until ctx ends.
@@ -144,6 +146,7 @@ func (d *deliverer) work(ctx context.Context, failing bool, limit int, wake chan
 	defer group.Wait()
 	slots := make(chan struct{}, limit)
 	for ctx.Err() == nil {
+		d.awaitIntake(ctx)
 		changed := d.store.Changed() // before the claim: a change meanwhile is the reason for the next one
 		claimed, err := d.claim(ctx, failing, min(limit-len(slots), claimBatch))
 		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) { // reported elsewhere

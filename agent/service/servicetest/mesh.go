@@ -27,6 +27,7 @@ type Mesh struct {
 	Queues      []subjects.Depth                // returned by Depths
 	Processes   []subjects.Agent                // returned by Agents
 	Holders     map[string]subjects.Lease       // returned by Leases
+	Cordoned    []subjects.Cordon               // returned by Cordons
 	Events      chan subjects.Event             // delivered to subscribers; nil: none
 	AgentSchema int                             // schema version that all agents decode; 0: the current version
 	OnCluster   func(subjects.Message)          // called with each message to cluster, unless nil
@@ -163,6 +164,26 @@ func (m *Mesh) Agents(context.Context) ([]subjects.Agent, error) {
 // Leases returns Holders.
 func (m *Mesh) Leases(context.Context) (map[string]subjects.Lease, error) {
 	return maps.Clone(m.Holders), m.Broken
+}
+
+// IsAlone reports that there are other agents.
+func (m *Mesh) IsAlone() bool { return false }
+
+// Cordon adds a cordon.
+func (m *Mesh) Cordon(_ context.Context, c subjects.Cordon) error {
+	m.Cordoned = append(m.Cordoned, c)
+	return m.Broken
+}
+
+// Uncordon removes a cordon.
+func (m *Mesh) Uncordon(_ context.Context, name string) error {
+	m.Cordoned = slices.DeleteFunc(m.Cordoned, func(c subjects.Cordon) bool { return c.Agent == name })
+	return m.Broken
+}
+
+// Cordons returns Cordoned.
+func (m *Mesh) Cordons(context.Context) ([]subjects.Cordon, error) {
+	return slices.Clone(m.Cordoned), m.Broken
 }
 
 // Quarantined returns tasks in order of their numbers.

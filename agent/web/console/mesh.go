@@ -311,13 +311,13 @@ func agentTable(s wire.Status, now time.Time) liveTable {
 		ID: "agents", Heading: locale.T("Agents"), About: locale.T("The processes of the mesh and their roles."),
 		Columns: []column{
 			{locale.T("Agent"), ""}, {locale.T("Roles"), wideClass}, {locale.T("Version"), ""}, {locale.T("Cores"), numberClass},
-			{locale.T("Memory"), numberClass}, {locale.T("Tasks done"), numberClass}, {locale.T("Started"), ""}, {locale.T("Last seen"), ""},
+			{locale.T("Memory"), numberClass}, {locale.T("Tasks done"), numberClass}, {locale.T("State"), ""}, {locale.T("Started"), ""}, {locale.T("Last seen"), ""},
 		},
 	}
 	for _, a := range s.Agents {
 		t.Rows = append(t.Rows, []locale.Text{
 			locale.Data(a.Host + " " + a.ID), locale.Data(strings.Join(a.Roles, ", ")), locale.Data(a.Version), locale.Data(tenth(a.Load)),
-			locale.Bytes(a.Memory), locale.Count(int64(a.Done)), when(a.Started, now), when(a.Seen, now),
+			locale.Bytes(a.Memory), locale.Count(int64(a.Done)), locale.Composed(a.State()), when(a.Started, now), when(a.Seen, now),
 		})
 	}
 	return t

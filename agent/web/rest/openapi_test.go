@@ -13,6 +13,7 @@ import (
 
 	"feedmesh/agent/access"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // A description is what /openapi.json says.
@@ -222,6 +223,7 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 	w.kernel(t)
 	w.server.StoryEdits.Timeout = time.Millisecond
 	k1, k3, k5 := w.storyOf("k1"), w.itemOf("k3"), w.storyOf("k5")
+	w.Mesh.Processes = []subjects.Agent{{ID: "a", Name: "pi4"}}
 	const subscription = "s1"
 	w.subscribed(t, subscription)
 	asked, admin := map[string]bool{}, w.secret(t, access.Admin)
@@ -284,6 +286,9 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"export-interests", "", "", "", 200},
 		{"forget-interests", "", "", "", 204},
 		{"get-status", "", "", "", 200},
+		{"set-cordon", "pi4", "", `{"drain":true}`, 200},
+		{"get-status", "", "", "", 200},
+		{"remove-cordon", "pi4", "", "", 204},
 		{"list-quarantine", "", "?limit=1", "", 200},
 		{"list-quarantine", "", "?after=4", "", 200},
 		{"get-quarantined", "3", "", "", 200},
@@ -443,6 +448,9 @@ func TestOpenAPI_ResponsesMatchSchema(t *testing.T) {
 		{"move-feed", w.feed, "", `{`, 400},
 		{"remove-feed", "none", "", "", 404},
 		{"get-item", "none", "", "", 404},
+		{"set-cordon", "none", "", `{"drain":true}`, 404},
+		{"set-cordon", "pi4", "", `{"drain":1}`, 422},
+		{"remove-cordon", "none", "", "", 404},
 		{"get-quarantined", "9", "", "", 404},
 		{"replay-quarantined", "9", "", "", 404},
 		{"drop-quarantined", "9", "", "", 404},
@@ -695,6 +703,8 @@ func TestOperations_ReportBrokenMesh(t *testing.T) {
 			continue // see TestCorrection_IndexPublishError
 		case "set-feed":
 			body = `{}`
+		case "set-cordon":
+			body = `{"drain":true}`
 		case "move-feed":
 			body = `{"url":"https://moved.example/feed"}`
 		case "change-feeds":

@@ -105,6 +105,8 @@ func (s *Server) routes() []route {
 		handle(wire.SplitStory, s.StoryEdits.Split),
 		handle(wire.JoinStories, s.StoryEdits.Join),
 
+		handle(wire.SetCordon, s.Cordons.Set),
+		handle(wire.RemoveCordon, s.Cordons.Remove),
 		handle(wire.ListQuarantine, s.Quarantine.List),
 		handle(wire.GetQuarantined, s.Quarantine.Get),
 		handle(wire.ReplayQuarantined, s.Quarantine.Replay),
