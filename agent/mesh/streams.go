@@ -59,7 +59,7 @@ func (c *client) awaitStreams(ctx context.Context, waiting func(error)) error {
 			return fmt.Errorf("the NATS server has no JetStream: enable it there (jetstream {}): %w", err)
 		case errors.Is(c.conn.LastError(), nats.ErrPermissionViolation):
 			status = "no permission to declare streams: waiting for an agent that has it, for example with role schedule"
-		case c.conn.ConnectedClusterName() != "" && (isUnavailable(err) || tooFewServers(err)):
+		case c.conn.ConnectedClusterName() != "" && (IsUnavailable(err) || tooFewServers(err)):
 			status = "waiting for the NATS cluster to be complete"
 		case isTimeout(err):
 			status = "waiting for the NATS server to respond"
@@ -79,8 +79,8 @@ func (c *client) awaitStreams(ctx context.Context, waiting func(error)) error {
 	}
 }
 
-// isUnavailable reports whether the servers did not respond or are temporarily unable to.
-func isUnavailable(err error) bool {
+// IsUnavailable reports whether the servers did not respond or are temporarily unable to.
+func IsUnavailable(err error) bool {
 	var api *jetstream.APIError
 	return isTimeout(err) || errors.As(err, &api) && api.Code >= 500
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/config"
 	"feedmesh/storage"
@@ -211,7 +212,13 @@ func (e engines) checkMesh(ctx context.Context) error {
 	if e.self.Store == "" && e.self.Index == "" {
 		return nil // the NATS user of a crawler may not read the heartbeats
 	}
-	agents, err := e.env.Mesh.Agents(ctx)
+	var agents []subjects.Agent
+	err := e.startup.await(ctx, e.options.Log, theMesh, func() (err error) {
+		if agents, err = e.env.Mesh.Agents(ctx); mesh.IsUnavailable(err) {
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func (n *node) openMesh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return n.health.startup.await(ctx, n.options.Log, dependency{"mesh", "NATS", "this agent"}, func() error { return n.join(ctx, conn) })
+	return n.health.startup.await(ctx, n.options.Log, theMesh, func() error { return n.join(ctx, conn) })
 }
 
 // isAlone reports whether no other process uses the NATS server, which is embedded in this one.

@@ -63,6 +63,9 @@ type startup struct {
 	current *wait // nil: none
 }
 
+// theMesh is the dependency on NATS after the connection.
+var theMesh = dependency{"mesh", "NATS", "this agent"}
+
 const (
 	retryInterval = 2 * time.Second // delay before a retry to open a dependency
 	quietWait     = 2 * time.Second // a wait up to this long is not logged
