@@ -35,28 +35,28 @@ type agent struct {
 // newAgent returns an agent with its data in a folder, which may read feeds of this machine, with additional
 // flags. It is not started.
 func newAgent(program, dir string, flags ...string) (*agent, error) {
-	return newAgentAt(program, dir, "127.0.0.1", flags...)
-}
-
-// newAgentAt is [newAgent] for an agent that serves at an IP address.
-func newAgentAt(program, dir, ip string, flags ...string) (*agent, error) {
 	var addresses [2]string
 	for i := range addresses {
 		port, err := engines.FreePort()
 		if err != nil {
 			return nil, err
 		}
-		addresses[i] = net.JoinHostPort(ip, strconv.Itoa(port))
+		addresses[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	}
 	client, err := client.NewClient("http://"+addresses[0], "")
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--data", dir, "--listen", addresses[0], "--health", addresses[1], "--starter=false", "--allow-net", "127.0.0.0/8"}
+	args := append(agentFlags(dir), "--listen", addresses[0], "--health", addresses[1])
 	return &agent{
 		Client: client, health: "http://" + addresses[1],
 		process: &engines.Process{Name: "agent", Path: program, Args: append(args, flags...)},
 	}, nil
+}
+
+// agentFlags returns the flags of an agent with its data in a folder, which may read feeds of this machine.
+func agentFlags(dir string) []string {
+	return []string{"--data", dir, "--starter=false", "--allow-net", "127.0.0.0/8"}
 }
 
 // start starts the agent and returns the time until it was ready.

@@ -158,20 +158,17 @@ func (m *scaledMesh) linked(network *machines.Network) ([]string, error) {
 	return flags, nil
 }
 
-// launchOn starts an agent on a machine of its own and waits until it is ready.
+// launchOn starts an agent on a machine of its own. It serves nothing there.
 func (m *scaledMesh) launchOn(network *machines.Network, i int, flags []string) error {
 	machine, err := network.Add(m.limits.cpu)
 	if err != nil {
 		return err
 	}
-	a, err := newAgentAt(m.program, filepath.Join(m.dir, "agent"+strconv.Itoa(i)), machine.Address, append([]string{"--roles", workRoles}, flags...)...)
-	if err != nil {
-		return err
-	}
-	machine.On(a.process)
-	m.processes["agents"] = append(m.processes["agents"], a.process)
-	_, err = a.start()
-	return err
+	args := append(agentFlags(filepath.Join(m.dir, "agent"+strconv.Itoa(i))), "--roles", workRoles)
+	process := &engines.Process{Name: "agent", Path: m.program, Args: append(args, flags...)}
+	machine.On(process)
+	m.processes["agents"] = append(m.processes["agents"], process)
+	return process.Start()
 }
 
 // awaitBalance waits until the leases are spread over the agents.
