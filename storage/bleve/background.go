@@ -25,8 +25,13 @@ func init() {
 		case scorch.EventKindPreMergeCheck, scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 			// Of the calling goroutine: scorch recovers panics, and a fault would end the process.
 			debug.SetPanicOnFault(true)
-			if x, ok := opened.Load(e.Scorch); ok && e.Kind == scorch.EventKindPersisterProgress && x.(*Index).buffer != nil {
-				x.(*Index).buffer.pause(x.(*Index).ending)
+			if x, ok := opened.Load(e.Scorch); ok && x.(*Index).buffer != nil {
+				switch e.Kind {
+				case scorch.EventKindPersisterProgress:
+					x.(*Index).buffer.pause(x.(*Index).ending)
+				case scorch.EventKindPurgerCheck:
+					x.(*Index).buffer.cleans()
+				}
 			}
 		case scorch.EventKindMergeTaskIntroduction:
 			if x, ok := opened.Load(e.Scorch); ok {

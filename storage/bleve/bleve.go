@@ -186,6 +186,7 @@ func (x *Index) commitBuffered(batch *upstream.Batch) error {
 	if err := x.buffer.check(); err != nil {
 		return err
 	}
+	x.buffer.awaitQuiet()
 	batch.SetInternal(batchKey, []byte(rand.Text()))
 	done := x.buffer.add(batch.Size())
 	batch.SetPersistedCallback(done)

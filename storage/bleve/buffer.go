@@ -18,6 +18,11 @@ const (
 
 	// bufferRetry is the pause after a failed write.
 	bufferRetry = time.Second
+
+	// Scorch removes old snapshots, and the files that only they use, when nothing changed while it wrote (bleve v2.6.3). Under
+	// constant load that never happens: so once in quietEvery batches wait for two writes, at most for maxQuiet.
+	quietEvery = time.Minute
+	maxQuiet   = 5 * time.Second
 )
 
 // A buffer delays the writes of batches to disk. Scorch's goroutine that writes calls pause after each write, and failed
@@ -26,6 +31,8 @@ type buffer struct {
 	flush chan struct{} // ends the present pause
 
 	mu      sync.Mutex
+	cleaned time.Time     // when scorch last removed what is old, or batches last waited for that
+	quiet   chan struct{} // is closed when batches need not wait for scorch's write; nil if they need not
 	pending int           // documents in batches that are not on disk
 	err     error         // of the last write, nil if it succeeded
 	changed chan struct{} // is closed when pending or err change
@@ -64,7 +71,10 @@ func (b *buffer) add(documents int) (done func(error)) {
 
 // reset drops what is not on disk, because another index is opened.
 func (b *buffer) reset() {
-	b.change(func() { b.index, b.pending, b.err = b.index+1, 0, nil })
+	b.change(func() {
+		b.index, b.pending, b.err = b.index+1, 0, nil
+		b.endQuiet()
+	})
 	b.endPause()
 }
 
@@ -77,17 +87,66 @@ func (b *buffer) endPause() {
 
 // pause returns when the next batches are to be written.
 func (b *buffer) pause(ending <-chan struct{}) {
-	b.change(func() { b.err = nil })
+	waits := false
+	b.change(func() {
+		b.err = nil
+		// A write changes the list of segments itself, so only the next one, of this list, may see no change.
+		if waits = b.quiet != nil && time.Since(b.cleaned) < maxQuiet; !waits {
+			b.endQuiet()
+		}
+	})
+	if waits {
+		return
+	}
 	select {
 	case <-time.After(bufferTime):
 	case <-b.flush:
 	case <-ending:
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.cleaned) > quietEvery {
+		b.cleaned, b.quiet = time.Now(), make(chan struct{})
+	}
+}
+
+// cleans records that scorch removes what is old.
+func (b *buffer) cleans() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cleaned = time.Now()
+	b.endQuiet()
+}
+
+// endQuiet lets batches continue. b.mu must be locked.
+func (b *buffer) endQuiet() {
+	if b.quiet != nil {
+		close(b.quiet)
+		b.quiet = nil
+	}
+}
+
+// awaitQuiet waits while batches have to wait for scorch's write.
+func (b *buffer) awaitQuiet() {
+	b.mu.Lock()
+	quiet := b.quiet
+	b.mu.Unlock()
+	if quiet == nil {
+		return
+	}
+	select {
+	case <-quiet:
+	case <-time.After(maxQuiet):
 	}
 }
 
 // failed records that a write failed, which scorch repeats at once, and returns after a pause.
 func (b *buffer) failed(err error, ending <-chan struct{}) {
-	b.change(func() { b.err = err })
+	b.change(func() {
+		b.err = err
+		b.endQuiet()
+	})
 	select {
 	case <-time.After(bufferRetry):
 	case <-ending:

@@ -102,3 +102,31 @@ func TestBuffer_IsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Old files are removed under constant load too.
+func TestBuffer_RemovesOldFilesUnderLoad(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("skipped by -short: it takes two minutes")
+	}
+	path := filepath.Join(t.TempDir(), "index")
+	x := openBuffered(t, path)
+	defer x.Close()
+	items := indextest.NewItemGenerator(1).Items(400)
+	most := 0
+	for began := time.Now(); time.Since(began) < 130*time.Second; { // the same items again and again
+		for i := range items {
+			items[i].Title = items[i].Title + "."
+			if len(items[i].Title) > 200 {
+				items[i].Title = items[i].Title[:20]
+			}
+		}
+		if err := x.Put(t.Context(), items...); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(segments(path)))
+	}
+	if n := len(segments(path)); n > 40 {
+		t.Errorf("got %d files of 400 items after constant load, %d at most, want those of the last minute", n, most)
+	}
+}
