@@ -208,6 +208,12 @@ type Lease struct {
 	Schedule *ScheduleProgress `json:"schedule,omitempty"`
 }
 
+// Start returns the start of its activity, or zero if it is not set.
+func (l Lease) Start() time.Time {
+	start, _ := time.Parse(time.RFC3339, l.Since)
+	return start
+}
+
 // A LeaseReason is why an agent holds a lease.
 type LeaseReason string
 

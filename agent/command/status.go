@@ -83,8 +83,7 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 		row("ACTIVE", "HOST", "AGENT", "SINCE", "REASON")
 		for _, name := range slices.Sorted(maps.Keys(s.Active)) {
 			if l := s.Active[name]; l.Agent != "" {
-				since, _ := time.Parse(time.RFC3339, l.Since) // zero if it is not set
-				row(name, l.Host, l.Agent, ago(since, now), l.Reason.Text())
+				row(name, l.Host, l.Agent, ago(l.Start(), now), l.Reason.Text())
 			}
 		}
 	})

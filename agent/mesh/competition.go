@@ -23,7 +23,7 @@ const (
 	failureDelay = 5 * time.Minute
 )
 
-// A competition knows which agents compete for which leases, and so the agent to which each lease is assigned.
+// A competition has the leases that each agent competes for, and computes the agent to which each lease is assigned.
 type competition struct {
 	agent string // this one
 
@@ -132,27 +132,30 @@ func (c *competition) assignee(lease string, except ...string) (agent string, ot
 
 // leaseMoves are the moves of a lease by this process.
 type leaseMoves struct {
+	competition *competition
+	lease       string
+
 	refused   string    // agent that did not acquire the lease when it was free for it
 	refusedAt time.Time // end of the wait for it
 	target    string    // agent to which the lease is assigned; empty if that is this one
 	since     time.Time // from when on
 }
 
-// assignee is [competition.assignee] without the agent that lately did not acquire the lease.
-func (m *leaseMoves) assignee(c *competition, lease string) (agent string, others bool) {
+// assignee returns the assignee of the lease, without an agent that did not acquire it within the last failureDelay.
+func (m *leaseMoves) assignee() (agent string, others bool) {
 	if m.refused != "" && time.Since(m.refusedAt) < failureDelay {
-		return c.assignee(lease, m.refused)
+		return m.competition.assignee(m.lease, m.refused)
 	}
-	return c.assignee(lease)
+	return m.competition.assignee(m.lease)
 }
 
-// due returns the agent to which this process has to move a lease that it holds, or "".
-func (m *leaseMoves) due(c *competition, lease string) string {
-	agent, _ := m.assignee(c, lease)
+// due returns the agent to which this process has to move the lease that it holds, or "".
+func (m *leaseMoves) due() string {
+	agent, _ := m.assignee()
 	switch {
-	case agent == c.agent:
+	case agent == m.competition.agent:
 		m.target = ""
-	case c.isCordoned():
+	case m.competition.isCordoned():
 		return agent
 	case agent != m.target:
 		m.target, m.since = agent, time.Now()
@@ -163,11 +166,11 @@ func (m *leaseMoves) due(c *competition, lease string) string {
 }
 
 // reason returns why this process holds the lease.
-func (m *leaseMoves) reason(c *competition, lease string) subjects.LeaseReason {
-	switch agent, others := m.assignee(c, lease); {
+func (m *leaseMoves) reason() subjects.LeaseReason {
+	switch agent, others := m.assignee(); {
 	case !others:
 		return subjects.LeaseOnly
-	case agent == c.agent:
+	case agent == m.competition.agent:
 		return subjects.LeaseAssigned
 	default:
 		return subjects.LeaseMoves

@@ -99,7 +99,7 @@ func (c *cordons) follow(ctx context.Context, name string) {
 // An intake is open while this process takes tasks. The zero value is open.
 type intake struct {
 	mu     sync.Mutex
-	closed chan struct{} // closed when the intake opens; nil if it is open
+	opened chan struct{} // is closed when the intake opens; nil if it is open
 }
 
 // set opens or closes the intake.
@@ -107,11 +107,11 @@ func (i *intake) set(open bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
-	case open && i.closed != nil:
-		close(i.closed)
-		i.closed = nil
-	case !open && i.closed == nil:
-		i.closed = make(chan struct{})
+	case open && i.opened != nil:
+		close(i.opened)
+		i.opened = nil
+	case !open && i.opened == nil:
+		i.opened = make(chan struct{})
 	}
 }
 
@@ -119,7 +119,7 @@ func (i *intake) set(open bool) {
 func (i *intake) isOpen() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.closed == nil
+	return i.opened == nil
 }
 
 // await waits until the intake is open, or ctx ends. The holder of a lease takes the tasks of its actor in any case, until
@@ -129,13 +129,13 @@ func (i *intake) await(ctx context.Context) {
 		return
 	}
 	i.mu.Lock()
-	closed := i.closed
+	opened := i.opened
 	i.mu.Unlock()
-	if closed == nil {
+	if opened == nil {
 		return
 	}
 	select {
-	case <-closed:
+	case <-opened:
 	case <-ctx.Done():
 	}
 }

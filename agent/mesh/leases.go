@@ -105,7 +105,7 @@ func (a *leases) Single(ctx context.Context, name string, run func(ctx context.C
 	a.metrics.active.WithLabelValues(name).Set(0)
 	a.competition.compete(name, time.Now())
 	defer a.competition.withdraw(name)
-	moves := &leaseMoves{}
+	moves := &leaseMoves{competition: a.competition, lease: name}
 	for ctx.Err() == nil {
 		l, err := a.acquire(ctx, name, moves)
 		if err != nil {
@@ -193,7 +193,7 @@ func (a *leases) acquire(ctx context.Context, name string, moves *leaseMoves) (*
 
 // mayAcquire reports whether this process may acquire a lease that is free: it is assigned to it, or was free for its
 // assignee too long. free is the time since when this process has seen it free, zero at first. The last holder, which released
-// the lease or did not renew it, is not its assignee, whatever its last heartbeat says.
+// the lease or did not renew it, is not its assignee, also if its last heartbeat lists the lease.
 func (a *leases) mayAcquire(name string, held subjects.Lease, free *time.Time, moves *leaseMoves) bool {
 	if free.IsZero() {
 		*free = time.Now()
@@ -202,7 +202,7 @@ func (a *leases) mayAcquire(name string, held subjects.Lease, free *time.Time, m
 	if assignee == "" && held.Agent != "" {
 		assignee, _ = a.competition.assignee(name, held.Agent)
 	} else if assignee == "" {
-		assignee, _ = moves.assignee(a.competition, name)
+		assignee, _ = moves.assignee()
 	}
 	if assignee == a.agent {
 		return true
@@ -277,7 +277,7 @@ func (l *lease) encode() []byte {
 	l.value.Renewals++
 	l.value.Feeds, l.value.Schedule = l.report()
 	l.value.Limit = l.limit()
-	l.value.Reason = l.moves.reason(l.leases.competition, l.name)
+	l.value.Reason = l.moves.reason()
 	data, _ := json.Marshal(l.value) // a struct of strings and numbers always encodes
 	return data
 }
@@ -314,7 +314,7 @@ func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) e
 		case <-time.After(UntilTick(tick)):
 		}
 		if next == "" {
-			if next = l.moves.due(l.leases.competition, l.name); next != "" {
+			if next = l.moves.due(); next != "" {
 				cancel(errMoved) // and renew the lease until run has returned
 			}
 		}

@@ -107,12 +107,18 @@ func publish(t *testing.T, m *mesh.Mesh, js ...job) {
 // eventually polls until state returns true, for at most 2 minutes.
 func eventually(t testing.TB, what string, state func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	within(t, 2*time.Minute, what, state)
+}
+
+// within waits until a state is reached, at most so long.
+func within(t testing.TB, limit time.Duration, what string, state func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if state() {
 			return
 		}
 	}
-	t.Fatalf("timeout after 2 minutes: %s", what)
+	t.Fatalf("timeout after %v: %s", limit, what)
 }
 
 func pendingCount(t testing.TB, m *mesh.Mesh, queue string) uint64 {

@@ -92,12 +92,12 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 	limit := max(1, s.queue.MaxBatch)
 	available := 0 // messages to fetch without waiting; 0 if the last fetch emptied the queue
 	for ctx.Err() == nil {
-		s.mesh.intake.await(ctx)
 		select {
 		case fetching <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
+		s.mesh.intake.await(ctx) // while the other workers of the pool wait for this one
 		var msgs []jetstream.Msg
 		var err error
 		if consumer == nil {

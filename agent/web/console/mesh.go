@@ -337,8 +337,7 @@ func activeTable(s wire.Status, now time.Time) liveTable {
 		if lease.Agent != "" && lease.Reason != "" { // agents of older versions state none
 			reason = locale.Composed(lease.Reason.Text())
 		}
-		since, _ := time.Parse(time.RFC3339, lease.Since) // zero if it is not set
-		t.Rows = append(t.Rows, []locale.Text{locale.Data(name), agent, when(since, now), reason})
+		t.Rows = append(t.Rows, []locale.Text{locale.Data(name), agent, when(lease.Start(), now), reason})
 	}
 	return t
 }
