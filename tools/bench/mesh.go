@@ -52,11 +52,17 @@ func benchMesh(ctx context.Context, out *report.Report, args []string) error {
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
-	return inFolder(func(dir string) error { return meshIn(ctx, out, dir, size) })
+	return inFolder(func(dir string) error {
+		return eachSetup(ctx, dir, setups, func(m *meshUnderTest) error {
+			m.Report, m.size = out, size
+			defer m.end()
+			return m.measure(ctx)
+		})
+	})
 }
 
-// meshIn measures the setups in a folder.
-func meshIn(ctx context.Context, out *report.Report, dir string, size feedsSize) error {
+// eachSetup builds the agent and calls measure with a mesh of each setup, which has a folder of its own below dir.
+func eachSetup(ctx context.Context, dir string, all []setup, measure func(*meshUnderTest) error) error {
 	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
 		return err
 	}
@@ -64,15 +70,12 @@ func meshIn(ctx context.Context, out *report.Report, dir string, size feedsSize)
 	if err != nil {
 		return err
 	}
-	for i, s := range setups {
+	for i, s := range all {
 		at := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.Mkdir(at, 0o755); err != nil {
 			return err
 		}
-		m := &meshUnderTest{Report: out, setup: s, program: program, dir: at, size: size, processes: map[string][]*engines.Process{}}
-		err := m.measure(ctx)
-		m.end()
-		if err != nil {
+		if err := measure(&meshUnderTest{setup: s, program: program, dir: at, processes: map[string][]*engines.Process{}}); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,49 +38,31 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
-	var counts []int
+	var all []setup
 	for number := range strings.SplitSeq(size.counts, ",") {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return fmt.Errorf("-agents %s: want numbers such as 1,2,4", size.counts)
 		}
-		counts = append(counts, n)
+		all = append(all, setup{name: fmt.Sprintf("%d agents", n), agents: n, shared: true})
 	}
+	var single scaleRates // of one agent, by the first setup
 	return inFolder(func(dir string) error {
-		if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
-			return err
-		}
-		program, err := buildAgent(ctx, dir)
-		if err != nil {
-			return err
-		}
-		var single scaleRates
-		for i, n := range counts {
-			at := filepath.Join(dir, strconv.Itoa(n))
-			if err := os.Mkdir(at, 0o755); err != nil {
+		return eachSetup(ctx, dir, all, func(m *meshUnderTest) error {
+			n := m.agents
+			m.Report, m.size = out, feedsSize{feeds: size.feeds * n, items: size.items, hosts: size.feeds * n}
+			rates, err := (&scaledMesh{m, size}).measure(ctx)
+			if err != nil {
 				return err
 			}
-			m := &scaledMesh{
-				meshUnderTest: &meshUnderTest{
-					Report: out, program: program, dir: at, processes: map[string][]*engines.Process{},
-					setup: setup{name: fmt.Sprintf("%d agents", n), agents: n, shared: true},
-					size:  feedsSize{feeds: size.feeds * n, items: size.items, hosts: size.feeds * n},
-				},
-				limits: size,
-			}
-			rates, err := m.measure(ctx)
-			m.end()
-			if err != nil {
-				return fmt.Errorf("%d agents: %w", n, err)
-			}
-			if i == 0 {
+			if single == (scaleRates{}) {
 				single = scaleRates{rates.items / float64(n), rates.polls / float64(n)}
-				continue
+				return nil
 			}
-			out.Aimed(fmt.Sprintf("%d agents: items, of linear", n), rates.items/single.items/float64(n), "", ">= 0.85")
-			out.Aimed(fmt.Sprintf("%d agents: polls, of linear", n), rates.polls/single.polls/float64(n), "", ">= 0.85")
-		}
-		return nil
+			m.Aimed(m.name+": items, of linear", rates.items/single.items/float64(n), "", ">= 0.85")
+			m.Aimed(m.name+": polls, of linear", rates.polls/single.polls/float64(n), "", ">= 0.85")
+			return nil
+		})
 	})
 }
 
@@ -103,6 +85,7 @@ func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) 
 		return rates, err
 	}
 	defer network.Close()
+	defer m.end() // before the network is closed
 	if m.feedServer, err = startFeedServer(m.size); err != nil {
 		return rates, err
 	}
@@ -123,7 +106,6 @@ func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) 
 	if err != nil {
 		return rates, err
 	}
-	defer m.end() // before the network is closed
 	for i := range m.agents {
 		if err := m.launchOn(network, i, flags); err != nil {
 			return rates, err
@@ -171,22 +153,32 @@ func (m *scaledMesh) launchOn(network *machines.Network, i int, flags []string) 
 	return process.Start()
 }
 
-// awaitBalance waits until the leases are spread over the agents.
+// awaitBalance waits until the leases that the agents compete for are spread over them.
 func (m *scaledMesh) awaitBalance(ctx context.Context) error {
 	began := time.Now()
 	_, err := until(ctx, m.client, 200*time.Millisecond, func(st wire.Status) bool {
-		held := map[string]int{}
-		for _, l := range st.Active {
-			held[l.Agent]++
-		}
-		most, all := 0, 0
+		agents, held := 0, map[string]int{}
+		wanted := map[string]bool{}
 		for _, a := range st.Agents {
-			if len(a.Roles) > 1 {
-				most, all = max(most, held[a.ID]), all+held[a.ID]
+			if !slices.Contains(a.Roles, "api") {
+				agents++
+				held[a.ID] = 0
+				for _, lease := range a.Leases {
+					wanted[lease] = true
+				}
 			}
 		}
-		agents := m.agents
-		return all == len(st.Active) && len(st.Agents) == agents+1 && most <= (all+agents-1)/agents
+		share := (len(wanted) + m.agents - 1) / m.agents
+		for name := range wanted {
+			holder := st.Active[name].Agent
+			if _, works := held[holder]; !works {
+				return false
+			}
+			if held[holder]++; held[holder] > share {
+				return false
+			}
+		}
+		return agents == m.agents && len(wanted) > 0
 	})
 	m.named("leases spread within", time.Since(began).Seconds(), "s")
 	return err
