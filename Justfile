@@ -7,7 +7,7 @@ export CGO_ENABLED := "0"
 # with it packages compile once for all: for tests and releases, and for the previous version that tests build
 export GOFLAGS := env("GOFLAGS", "") + " -trimpath"
 
-version := `git describe --always --dirty 2>/dev/null || echo dev`
+version := `git describe --tags --always --dirty 2>/dev/null || echo dev`
 
 _list:
     @just --list --unsorted
@@ -16,15 +16,18 @@ _list:
 build:
     go build -ldflags "-X main.version={{ version }}" -o bin/agent ./agent
 
-# the program for every system it is made for, in bin/, with the licences of its modules, SBOMs (CycloneDX) and provenance (SLSA)
+# the files of a release, in bin/release/: the program for every system it is made for as an archive, for Debian and Red Hat systems as a package, with the licences of its modules, SBOMs (CycloneDX), provenance (SLSA) and checksums
 release:
+    rm -rf bin/release
+    mkdir -p bin/release
     for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
         echo "$target"; GOOS=${target%/*} GOARCH=${target#*/} go build -ldflags "-s -w -X main.version={{ version }}" \
             -o "bin/agent-${target/\//-}" ./agent; \
-        go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 bin -json -output "bin/agent-${target/\//-}.cdx.json" "bin/agent-${target/\//-}"; \
+        go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 bin -json -output "bin/release/agent-${target/\//-}.cdx.json" "bin/agent-${target/\//-}"; \
     done
-    go run ./tools/provenance bin/agent-{linux-amd64,linux-arm64,darwin-amd64,darwin-arm64,windows-amd64} > bin/provenance.json
-    go run ./tools/licences ./agent > bin/LICENCES.md
+    go run ./tools/provenance bin/agent-{linux-amd64,linux-arm64,darwin-amd64,darwin-arm64,windows-amd64} > bin/release/provenance.json
+    go run ./tools/licences ./agent > bin/release/LICENCES.md
+    deploy/packages/build "{{ version }}" bin bin/release
 
 # the program for the systems whose code differs from this one's, to see that it builds
 build-others:

@@ -52,7 +52,7 @@ func TestFiles_SettingsExist(t *testing.T) {
 	for _, flag := range k.Model.Flags {
 		flags, variables = append(flags, "--"+flag.Name), append(variables, flag.Envs...)
 	}
-	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/agent.service", "nats/feedmesh.conf", "nats/leaf.conf"} {
+	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/agent.service", "packages/agent.env", "nats/feedmesh.conf", "nats/leaf.conf"} {
 		text := read(t, path)
 		for _, name := range found(`(FEEDMESH_[A-Z_]+)`, text) {
 			if !slices.Contains(variables, name) {

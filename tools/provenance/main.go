@@ -1,7 +1,7 @@
 // Provenance prints how programs were built: an in-toto statement with their SHA-256 sums, the source's commit, the Go
 // version and the build settings that each program contains.
 //
-//	go run ./tools/provenance bin/agent-linux-amd64 bin/agent-linux-arm64 > bin/provenance.json
+//	go run ./tools/provenance bin/agent-linux-amd64 bin/agent-linux-arm64 > provenance.json
 //
 // Source: in-toto Statement v1, SLSA Provenance v1.
 package main
