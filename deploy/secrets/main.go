@@ -90,7 +90,10 @@ func makeAll(dir string, servers []string) error {
 	if _, err := secret(dir, "secret-key", base64.StdEncoding.EncodeToString(key)+"\n", agentUser); err != nil {
 		return err
 	}
-	_, err = secret(dir, "token", rand.Text(), agentUser)
+	if _, err := secret(dir, "token", rand.Text(), agentUser); err != nil {
+		return err
+	}
+	_, err = secret(dir, "health-token", rand.Text(), agentUser) // for monitoring
 	return err
 }
 
