@@ -38,7 +38,9 @@ func found(expression, text string) []string {
 	return slices.Compact(all)
 }
 
-func TestFiles_SettingsExist(t *testing.T) {
+// knownSettings returns the flags and the environment variables of the program.
+func knownSettings(t *testing.T) (flags, variables []string) {
+	t.Helper()
 	type settings config.Config // without the method that kong would call to validate them
 	var cli struct {
 		Config   kong.ConfigFlag
@@ -48,10 +50,14 @@ func TestFiles_SettingsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var flags, variables []string
 	for _, flag := range k.Model.Flags {
 		flags, variables = append(flags, "--"+flag.Name), append(variables, flag.Envs...)
 	}
+	return flags, variables
+}
+
+func TestFiles_SettingsExist(t *testing.T) {
+	flags, variables := knownSettings(t)
 	for _, path := range []string{"README.md", "Dockerfile", "compose.yaml", "systemd/agent.service", "packages/agent.env", "nats/feedmesh.conf", "nats/leaf.conf"} {
 		text := read(t, path)
 		for _, name := range found(`(FEEDMESH_[A-Z_]+)`, text) {
@@ -91,7 +97,9 @@ func TestCompose_MountedFilesExist(t *testing.T) {
 	}
 }
 
-func TestDashboardAndAlerts_MetricsExist(t *testing.T) {
+// metrics returns the names of the program's metrics.
+func metrics(t *testing.T) []string {
+	t.Helper()
 	var code strings.Builder
 	err := fs.WalkDir(os.DirFS(".."), "agent", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
@@ -102,7 +110,26 @@ func TestDashboardAndAlerts_MetricsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics := found(`"(feedmesh_[a-z_]+)"`, code.String())
+	return found(`"(feedmesh_[a-z_]+)"`, code.String())
+}
+
+// checkMetrics checks that the metrics of queries exist, and that there are at least as many as given.
+func checkMetrics(t *testing.T, name, queries string, least int) {
+	t.Helper()
+	all := metrics(t)
+	used := found(`(feedmesh_[a-z_]+)`, queries)
+	if len(used) < least {
+		t.Errorf("%s: got metrics %v, want %d at least", name, used, least)
+	}
+	for _, metric := range used {
+		base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
+		if !slices.Contains(all, metric) && !slices.Contains(all, base) {
+			t.Errorf("%s: unknown metric %s", name, metric)
+		}
+	}
+}
+
+func TestDashboardAndAlerts_MetricsExist(t *testing.T) {
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
@@ -116,15 +143,6 @@ func TestDashboardAndAlerts_MetricsExist(t *testing.T) {
 		}
 	}
 	for name, text := range texts {
-		used := found(`(feedmesh_[a-z_]+)`, text)
-		if len(used) < 10 {
-			t.Errorf("%s: got metrics %v, want more", name, used)
-		}
-		for _, metric := range used {
-			base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
-			if !slices.Contains(metrics, metric) && !slices.Contains(metrics, base) {
-				t.Errorf("%s: unknown metric %s", name, metric)
-			}
-		}
+		checkMetrics(t, name, text, 10)
 	}
 }
