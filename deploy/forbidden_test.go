@@ -61,7 +61,7 @@ func inBothNames(calls ...string) []string {
 
 // allowed lists requests that are too rare for a short test to observe.
 var allowed = map[string][]string{
-	"schedule": {"$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse", "$KV.proxies.eu"},
+	"schedule": {"$KV.leases.schedule.1", "$JS.API.STREAM.PURGE.parse", "$JS.API.STREAM.MSG.GET.parse", "$JS.API.STREAM.MSG.DELETE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.UPDATE.parse", "$KV.proxies.eu"},
 	"api":      {"$JS.API.INFO", "$JS.API.STREAM.MSG.GET.quarantine", "$JS.API.STREAM.MSG.DELETE.quarantine", "$JS.API.DIRECT.GET.KV_proxies.$KV.proxies.eu"},
 	"all":      {"$JS.API.INFO", "$JS.API.STREAM.PURGE.parse", "$JS.API.CONSUMER.LIST.parse", "$JS.API.STREAM.MSG.GET.parse"},
 }

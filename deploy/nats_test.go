@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"feedmesh/subjects"
 )
 
 // cluster is three NATS servers with nats/feedmesh.conf on this machine.
@@ -20,6 +22,9 @@ type cluster struct {
 	servers []*server.Server
 }
 
+// partitions is the number of partitions of the schedule.
+const partitions = 2
+
 // startCluster runs a cluster until the test ends.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
@@ -29,6 +34,7 @@ func startCluster(t *testing.T) *cluster {
 	for i, name := range []string{"nats-1", "nats-2", "nats-3"} {
 		t.Setenv("NATS_NAME", name)
 		o := c.load("feedmesh.conf")
+		o.JetStreamMaxStore = subjects.MaxBytes(partitions) * 5 / 4 // max_file is for one partition
 		place(o, filepath.Join(c.dir, name), freePort(t), ports[i], freePort(t))
 		c.options = append(c.options, o)
 	}

@@ -50,7 +50,7 @@ func (c *cluster) join(t *testing.T, user string) *mesh.Mesh {
 	t.Helper()
 	conn := c.connect(t, user, func(err error) { t.Errorf("user %s: %v", user, err) })
 	m, err := mesh.Join(t.Context(), mesh.Options{
-		Agent: user, Conn: conn, Domain: domain(user), Log: quiet, Metrics: prometheus.NewRegistry(),
+		Agent: user, Conn: conn, Partitions: partitions, Domain: domain(user), Log: quiet, Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatalf("user %s: %v", user, err)

@@ -190,9 +190,6 @@ type Proxy struct {
 	RestUntil time.Time `json:"until,omitzero"`     // not used before then, nor before a successful probe; zero: in use
 }
 
-// ScheduleLease is the name of the lease that the active schedule holds.
-const ScheduleLease = "schedule"
-
 // Lease records which agent runs the active actor of a name.
 type Lease struct {
 	Agent    string      `json:"agent"`            // empty after release

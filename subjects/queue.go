@@ -27,6 +27,7 @@ type Queue[T Task] struct {
 	Name       string         // name of the role that serves it, for example "crawl"
 	Partitions []string       // subjects are Name.partition; nil: Name alone
 	Partition  func(T) string // partition of a task; nil without partitions
+	Unlisted   bool           // partitions may have any name, and tasks without one have the subject Name
 	Source     string         // subjects of tasks that the server publishes without an envelope; empty: the queue's own
 
 	// AllowLocal: the queue is a step of the pipeline of package agent/mesh: in a process that also serves the
@@ -65,17 +66,21 @@ func (q Queue[T]) Subject(task T) string {
 	if q.Partition == nil {
 		return q.Name
 	}
-	return q.partitionSubject(q.Partition(task))
+	if partition := q.Partition(task); partition != "" {
+		return q.partitionSubject(partition)
+	}
+	return q.Name
 }
 
 func (q Queue[T]) partitionSubject(partition string) string { return q.Name + "." + partition }
 
-// Subjects returns the subjects of a partition of the queue, or of the whole queue if partition is empty.
+// Subjects returns the subjects of a partition of the queue. If partition is empty, these are all subjects, or, with Unlisted
+// partitions, that of tasks without one.
 func (q Queue[T]) Subjects(partition string) (all []string) {
 	switch {
 	case partition != "":
 		return []string{q.partitionSubject(partition)}
-	case q.Partition == nil:
+	case q.Partition == nil, q.Unlisted:
 		return []string{q.Name}
 	}
 	for _, p := range q.Partitions {

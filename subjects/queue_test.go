@@ -118,7 +118,8 @@ func TestQueue_TaskRoundTrip(t *testing.T) {
 	travels(t, ClusterQueue, "cluster.ru", func(task *Cluster) { task.Partition = "ru" })
 	travels(t, StoreQueue, "store", nil)
 	travels(t, IndexQueue, "index", nil)
-	travels(t, ObserveQueue, "observe", nil)
+	travels(t, ObserveQueue, "observe", func(task *Observe) { task.Observations[0].Partition = 0 })
+	travels(t, ObserveQueue, "observe.3", func(task *Observe) { task.Observations[0].Partition = 3 })
 }
 
 func TestRecords_RoundTrip(t *testing.T) {

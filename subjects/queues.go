@@ -42,7 +42,7 @@ var (
 		MaxDeliver: 8, BackOff: longBackoff, MaxBatch: 50, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: MemorySpills,
 	}
 	ObserveQueue = Queue[Observe]{
-		Name: "observe", Timeout: time.Minute, AckWait: 10 * time.Second,
+		Name: "observe", Partition: func(t Observe) string { return PartitionName(t.partition()) }, Unlisted: true, Timeout: time.Minute, AckWait: 10 * time.Second,
 		MaxDeliver: 8, BackOff: shortBackoff, MaxBatch: 200, MaxTasks: 100_000, MaxBytes: 64 << 20, InMemory: MemoryWaits,
 	}
 	DeadLetterQueue = Queue[DeadLetter]{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,8 +21,13 @@ const InFlightTimeout = 15 * time.Minute
 // Declare creates the streams and buckets of the mesh, or updates them, with at least the given number of
 // replicas. It does not touch streams that are up to date, so an agent without the permission to change
 // streams can use existing ones.
-func Declare(ctx context.Context, js jetstream.JetStream, replicas int) error {
+//
+// A schedule bucket that it creates has the given number of partitions: see [Partitions].
+func Declare(ctx context.Context, js jetstream.JetStream, replicas, partitions int) error {
 	for _, want := range streams(replicas) {
+		if want.Name == "KV_"+ScheduleBucket {
+			want.Metadata = map[string]string{partitionsKey: strconv.Itoa(partitions)}
+		}
 		stream, err := js.Stream(ctx, want.Name)
 		if err == nil && stream.CachedInfo().Config.Storage == jetstream.MemoryStorage && want.Storage == jetstream.FileStorage {
 			// The storage type can't be changed. The contents are heartbeats and leases, which agents write
@@ -150,11 +156,14 @@ func (q Queue[T]) sources() []string {
 	if q.Source != "" {
 		return []string{q.Source}
 	}
+	if q.Unlisted {
+		return []string{q.Name, q.partitionSubject("*")}
+	}
 	return q.Subjects("")
 }
 
 // Consumer returns the configuration of the durable consumer of a partition of the queue, which is empty for a
-// queue without partitions.
+// queue without partitions, and for tasks without one.
 func (q Queue[T]) Consumer(partition string) jetstream.ConsumerConfig {
 	name, filter := q.Name, q.sources()[0]
 	if partition != "" {

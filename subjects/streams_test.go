@@ -135,6 +135,9 @@ func TestConsumer_ExplicitAckAndMaxDeliver(t *testing.T) {
 				t.Errorf("%s: got MaxAckPending %d and MaxRequestBatch %d, want both above the server's defaults", c.Durable, c.MaxAckPending, c.MaxRequestBatch)
 			}
 		}
+		if q.name == ObserveQueue.Name { // the schedule removes tasks of partitions that it does not have
+			filters = append(filters, strings.ReplaceAll(q.consumer("3").FilterSubject, "3", "*"))
+		}
 		if !slices.Equal(filters, q.subjects) {
 			t.Errorf("%s: its consumers take %v, it accepts %v: what no consumer takes would stay for ever", q.name, filters, q.subjects)
 		}

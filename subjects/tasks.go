@@ -70,9 +70,10 @@ type Route struct {
 // Crawl is the task to fetch due feeds or to probe proxies.
 type Crawl struct {
 	Tier      string    `json:"tier"`
-	Feeds     []Target  `json:"feeds"`          // at most MaxFeeds
-	Probes    []Route   `json:"ways,omitempty"` // proxies to probe without a feed; not in tasks of older agents
-	ProbesDue time.Time `json:"asked,omitzero"` // due time of the probes
+	Partition int       `json:"partition,omitempty"` // of the schedule: see [Receipt]
+	Feeds     []Target  `json:"feeds"`               // at most MaxFeeds
+	Probes    []Route   `json:"ways,omitempty"`      // proxies to probe without a feed; not in tasks of older agents
+	ProbesDue time.Time `json:"asked,omitzero"`      // due time of the probes
 }
 
 // ID returns a hash of the feeds and probes with their due times.
@@ -91,7 +92,8 @@ func (t Crawl) ID() string {
 // stored, the schedule stores its validators.
 type Receipt struct {
 	FeedID       string    `json:"feed_id"`
-	Crawl        string    `json:"crawl"` // ID of the crawl task
+	Partition    int       `json:"partition,omitempty"` // of the schedule that has the feed; 0 also if it is not known
+	Crawl        string    `json:"crawl"`               // ID of the crawl task
 	Fetched      time.Time `json:"fetched"`
 	Status       int       `json:"status"`
 	ETag         string    `json:"etag,omitempty"`
@@ -114,9 +116,9 @@ func (r Receipt) ID() string { return r.FeedID + "." + r.Crawl }
 const pushPrefix = "push/"
 
 // PushReceipt returns the receipt of a document that a feed's hub pushed. The schedule stores no validators
-// from it and does not wait for it.
-func PushReceipt(feedID, bodyHash string, size int64, at time.Time) Receipt {
-	return Receipt{FeedID: feedID, Crawl: pushPrefix + bodyHash, Fetched: at, Status: http.StatusOK, BodyHash: bodyHash, Size: size}
+// from it and does not wait for it. The partition is that of the feed.
+func PushReceipt(feedID string, partition int, bodyHash string, size int64, at time.Time) Receipt {
+	return Receipt{FeedID: feedID, Partition: partition, Crawl: pushPrefix + bodyHash, Fetched: at, Status: http.StatusOK, BodyHash: bodyHash, Size: size}
 }
 
 // Pushed reports whether the document was pushed instead of fetched. A pushed document may contain new
@@ -341,7 +343,8 @@ type Observation struct {
 	FailedProxies []string      `json:"dead,omitempty"` // IDs of the proxies that failed
 }
 
-// Observe is the task to apply observations to the schedule.
+// Observe is the task to apply observations to a partition of the schedule, that of the first. Partition 0 passes observations
+// of feeds that it does not have on to the others.
 type Observe struct {
 	Source       string        `json:"from"` // ID of the originating task, with its role
 	Observations []Observation `json:"observations"`
@@ -349,6 +352,13 @@ type Observe struct {
 
 // ID returns the source.
 func (t Observe) ID() string { return t.Source }
+
+func (t Observe) partition() int {
+	if len(t.Observations) == 0 {
+		return 0
+	}
+	return t.Observations[0].Partition
+}
 
 // Hints are a document's statements about its polling interval and its address.
 type Hints struct {

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"encoding/json"
@@ -32,6 +33,7 @@ func (c *client) bucket(ctx context.Context, name string) (jetstream.KeyValue, e
 type values[T any] struct {
 	*client
 	bucket  string
+	keys    string                              // filter of the keys in a scan, such as "3.>"; empty: all
 	check   func(key string, value *T) error    // reports whether the value belongs to the key; may be nil
 	deleted func(entry jetstream.KeyValueEntry) // is called for deleted keys in a scan; may be nil
 }
@@ -81,7 +83,7 @@ func (v values[T]) scan(ctx context.Context, do func(jetstream.KeyValueEntry, *T
 	if err != nil {
 		return err
 	}
-	watcher, err := kv.WatchAll(ctx)
+	watcher, err := kv.Watch(ctx, cmp.Or(v.keys, ">"))
 	if err != nil {
 		return fmt.Errorf("read bucket %s: %w", v.bucket, err)
 	}

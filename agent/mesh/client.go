@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/trace"
+	"feedmesh/subjects"
 )
 
 // client is the connection that the parts of the mesh share. Its methods may be called concurrently.
@@ -31,12 +32,25 @@ type client struct {
 	intake intake
 	active atomic.Pointer[StateSource] // the active schedule, if it is in this process
 
+	newPartitions int // of a schedule bucket that this process creates
+
 	redeclaring sync.Mutex // held during redeclare
 	declared    time.Time  // last attempt of redeclare
 
 	mu      sync.Mutex
 	skipped map[string]uint64 // revisions of the unreadable values that were skipped, by key; at most maxSkipped
 	failed  map[string]error  // of the last scan, by bucket; without the buckets that were read whole
+}
+
+// Partitions returns the number of partitions of the schedule. If its bucket was deleted, it is created again, empty.
+func (c *client) Partitions(ctx context.Context) (int, error) {
+	ctx = perRequestTimeout(ctx)
+	n, err := subjects.Partitions(ctx, c.js)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		c.redeclare(ctx)
+		n, err = subjects.Partitions(ctx, c.js)
+	}
+	return n, err
 }
 
 // IsAlone reports whether no other process uses the NATS server, so that tasks pass in memory: see [Repeatable].

@@ -68,7 +68,7 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 		t.Errorf("got %d values, want %d equal ones", len(got), feeds)
 	}
 	var loaded []subjects.FeedState
-	journal, err := to.OpenJournal(ctx, func(f subjects.FeedState) { loaded = append(loaded, f) })
+	journal, err := to.OpenJournal(ctx, 0, 1, func(f subjects.FeedState) { loaded = append(loaded, f) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,17 +25,19 @@ import (
 // was there. States of the replaced entry that are still the newest of their feeds are written again with it, so each
 // entry is whole and a crash loses nothing. The journal contains at most about twice the states of its feeds.
 //
-// A journal has one owner, whose writes fail with [ErrStale] after another process wrote to it. Its methods must not
-// be called concurrently.
+// Each partition of the schedule has a journal of its own. A journal has one owner, whose writes fail with [ErrStale] after
+// another process wrote to it. Its methods must not be called concurrently.
 //
 // Source: M. Rosenblum, J. Ousterhout, The Design and Implementation of a Log-Structured File System, 1992.
 type Journal struct {
 	states
-	sequence uint64          // of its newest message in the stream, 0 if there is none
-	slots    []slot          // by number
-	stored   int             // states in all slots
-	slotOf   map[string]int  // by feed ID: number of the slot with its newest state
-	removed  map[string]bool // feeds whose newest state is none
+	partition int
+	keys      string          // filter of the keys of its entries
+	sequence  uint64          // of its newest message in the stream, 0 if there is none
+	slots     []slot          // by number
+	stored    int             // states in all slots
+	slotOf    map[string]int  // by feed ID: number of the slot with its newest state
+	removed   map[string]bool // feeds whose newest state is none
 
 	lastDispatch *subjects.State // as it was written last, nil for none
 }
@@ -62,14 +64,15 @@ const (
 	maxGarbage = 1000
 )
 
-// slotKey returns the key of a slot. The first part is the partition of the schedule.
-func slotKey(number int) string { return "0." + strconv.Itoa(number) }
+// slotKey returns the key of a slot of a partition.
+func slotKey(partition, number int) string { return fmt.Sprintf("%d.%d", partition, number) }
 
-// slotNumber returns the number of the slot with a key.
+// slotNumber returns the number of the slot with a key, of any partition.
 func slotNumber(key string) (number int, ok bool) {
-	digits, ok := strings.CutPrefix(key, "0.")
+	partition, digits, ok := strings.Cut(key, ".")
 	number, err := strconv.Atoi(digits)
-	return number, ok && err == nil && number >= 0
+	_, noPartition := strconv.Atoi(partition)
+	return number, ok && err == nil && noPartition == nil && number >= 0
 }
 
 // A record is a state in an entry.
@@ -203,13 +206,17 @@ func (s states) findState(ctx context.Context, feedID string) (state *subjects.S
 	return state, err
 }
 
-// OpenJournal reads the journal and calls each for the state of every feed. Unreadable entries are moved to the
-// quarantine: their feeds have the state of an earlier entry or none. What others write meanwhile may be missing; the
+// OpenJournal reads the journal of a partition of the schedule, one of so many, and calls each for the state of every feed.
+// Unreadable entries are moved to the quarantine: their feeds have the state of an earlier entry or none. What others write meanwhile may be missing; the
 // first write then fails.
-func (s states) OpenJournal(ctx context.Context, each func(subjects.FeedState)) (*Journal, error) {
-	j := &Journal{states: s, slotOf: map[string]int{}, removed: map[string]bool{}}
+func (s states) OpenJournal(ctx context.Context, partition, partitions int, each func(subjects.FeedState)) (*Journal, error) {
+	j := &Journal{states: s, partition: partition, keys: ">", slotOf: map[string]int{}, removed: map[string]bool{}}
+	if partitions > 1 {
+		j.keys = fmt.Sprintf("%d.>", partition)
+	}
 	feeds, single := map[string]subjects.FeedState{}, false
 	entries := s.entries()
+	entries.keys = j.keys
 	entries.deleted = func(kv jetstream.KeyValueEntry) { j.sequence = kv.Revision() }
 	err := entries.load(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) {
 		j.sequence = kv.Revision()
@@ -356,10 +363,10 @@ func (j *Journal) write(ctx context.Context, number int, records entry) error {
 		}
 		return j.write(ctx, number, records[:len(records)/2])
 	}
-	msg := nats.NewMsg(subjects.ValueKey(subjects.ScheduleBucket, slotKey(number)))
+	msg := nats.NewMsg(subjects.ValueKey(subjects.ScheduleBucket, slotKey(j.partition, number)))
 	msg.Data = value
 	msg.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(j.sequence, 10))
-	msg.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", subjects.ValueKey(subjects.ScheduleBucket, ">"))
+	msg.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", subjects.ValueKey(subjects.ScheduleBucket, j.keys))
 	sequence, err := j.commit(ctx, msg)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func stateOf(feed, version int) subjects.FeedState {
 func openJournal(t *testing.T, m *mesh.Mesh) (*mesh.Journal, map[string]*subjects.State) {
 	t.Helper()
 	got := map[string]*subjects.State{}
-	j, err := m.OpenJournal(t.Context(), func(f subjects.FeedState) { got[f.FeedID] = f.State })
+	j, err := m.OpenJournal(t.Context(), 0, 1, func(f subjects.FeedState) { got[f.FeedID] = f.State })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,12 +36,13 @@ func (c *client) leaseTimes() (tick, slack time.Duration) {
 
 // A holding is the state of a lease in the process that holds it. The context of run contains it.
 type holding struct {
-	expiry  time.Duration             // from the start of the last successful renewal
-	notices []subjects.Notice         // of the holder before
-	alive   atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
-	renewed atomic.Pointer[time.Time] // start of the last successful renewal
-	lost    atomic.Bool
-	limit   atomic.Pointer[string] // see ReportLimit
+	expiry   time.Duration             // from the start of the last successful renewal
+	before   subjects.Lease            // as the last holder published it
+	alive    atomic.Pointer[time.Time] // last call of [Alive]; nil before the first
+	renewed  atomic.Pointer[time.Time] // start of the last successful renewal
+	lost     atomic.Bool
+	limit    atomic.Pointer[string]         // see ReportLimit
+	schedule atomic.Pointer[ScheduleReport] // see ReportSchedule
 }
 
 // holdingKey is the context key of the holding.
@@ -77,7 +78,9 @@ func ReportLimit(ctx context.Context, limit string) {
 // Notices returns the notices that the holder before published in the lease whose run was called with ctx.
 func Notices(ctx context.Context) []subjects.Notice {
 	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {
-		return h.notices
+		if s := h.before.Schedule; s != nil {
+			return s.Notices
+		}
 	}
 	return nil
 }
@@ -86,7 +89,6 @@ func Notices(ctx context.Context) []subjects.Notice {
 type leases struct {
 	*client
 	competition *competition
-	schedule    atomic.Pointer[ScheduleReport] // of the active schedule in this process; nil without
 }
 
 // Single runs an actor that must be active only once in the mesh. It waits on standby until it holds the
@@ -136,8 +138,8 @@ type lease struct {
 	kv       jetstream.KeyValue
 	name     string
 	moves    *leaseMoves
-	notices  []subjects.Notice // of the holder before
-	holding  *holding          // nil until it is held
+	before   subjects.Lease // as the last holder published it
+	holding  *holding       // nil until it is held
 	value    subjects.Lease
 	revision uint64
 }
@@ -157,9 +159,7 @@ func (a *leases) acquire(ctx context.Context, name string, moves *leaseMoves) (*
 	for {
 		entry, held, err := a.read(ctx, kv, name)
 		l.value.Since = time.Now().UTC().Format(time.RFC3339)
-		if held.Schedule != nil {
-			l.notices = held.Schedule.Notices
-		}
+		l.before = held
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			err = errHeld
@@ -234,25 +234,29 @@ var (
 	errMoved = errors.New("the lease is assigned to another agent")
 )
 
-// A ScheduleReport is what the schedule's lease publishes of its holder.
+// A ScheduleReport is what the lease of a partition of the schedule publishes of its holder.
 type ScheduleReport struct {
-	Feeds    subjects.ScheduleCounts
+	Feeds    *subjects.ScheduleCounts // nil: not known any more
 	Progress subjects.ScheduleProgress
 }
 
-// ReportSchedule sets what the schedule's lease publishes from its next renewal on; nil removes it.
-func (a *leases) ReportSchedule(r *ScheduleReport) { a.schedule.Store(r) }
+// ReportSchedule sets what the lease whose run was called with ctx publishes from its next renewal on; nil removes it.
+func ReportSchedule(ctx context.Context, r *ScheduleReport) {
+	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {
+		h.schedule.Store(r)
+	}
+}
 
-// report returns what the lease publishes of its holder, or nil. A holder that has not reported yet publishes the notices of
+// report returns what the lease publishes of its holder, or nil. While the holder has reported nothing it publishes the notices of
 // the one before.
 func (l *lease) report() (*subjects.ScheduleCounts, *subjects.ScheduleProgress) {
-	switch r := l.leases.schedule.Load(); {
-	case l.name != subjects.ScheduleLease:
-		return nil, nil
-	case r != nil:
-		return &r.Feeds, &r.Progress
-	case l.notices != nil:
-		return nil, &subjects.ScheduleProgress{Notices: l.notices}
+	if l.holding != nil {
+		if r := l.holding.schedule.Load(); r != nil {
+			return r.Feeds, &r.Progress
+		}
+	}
+	if s := l.before.Schedule; s != nil && s.Notices != nil {
+		return nil, &subjects.ScheduleProgress{Notices: s.Notices}
 	}
 	return nil, nil
 }
@@ -285,7 +289,7 @@ func (l *lease) encode() []byte {
 // hold calls run while it renews the lease, and releases the lease afterwards.
 func (l *lease) hold(ctx context.Context, run func(ctx context.Context) error) error {
 	tick, slack := l.leases.leaseTimes()
-	h, acquired := &holding{expiry: leaseExpiry + slack, notices: l.notices}, time.Now()
+	h, acquired := &holding{expiry: leaseExpiry + slack, before: l.before}, time.Now()
 	h.renewed.Store(&acquired)
 	l.holding = h
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, holdingKey{}, h))

@@ -135,14 +135,24 @@ func TestSingle_ExpiredLeaseIsTakenOverWithin15s(t *testing.T) {
 func TestSingle_AloneRenewsSeldom(t *testing.T) {
 	r := newRig(t)
 	m := r.joinAlone()
-	stop := stand(m, subjects.ScheduleLease, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	reports := make(chan *mesh.ScheduleReport)
+	stop := stand(m, subjects.ScheduleLease(0), func(ctx context.Context) error {
+		for {
+			select {
+			case r := <-reports:
+				mesh.ReportSchedule(ctx, r)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
 	defer stop()
 	lease := func() subjects.Lease {
 		all, err := m.Leases(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all[subjects.ScheduleLease]
+		return all[subjects.ScheduleLease(0)]
 	}
 	await := func(what string, is func(subjects.Lease) bool) (at time.Time) {
 		t.Helper()
@@ -150,12 +160,12 @@ func TestSingle_AloneRenewsSeldom(t *testing.T) {
 		return time.Now()
 	}
 	await("it is held", func(l subjects.Lease) bool { return l.Renewals == 1 })
-	m.ReportSchedule(&mesh.ScheduleReport{Feeds: subjects.ScheduleCounts{Polled: 7}})
+	reports <- &mesh.ScheduleReport{Feeds: &subjects.ScheduleCounts{Polled: 7}}
 	reported := await("the report is published", func(l subjects.Lease) bool { return l.Feeds != nil && l.Feeds.Polled == 7 })
 	if n := lease().Renewals; n != 2 {
 		t.Errorf("renewed %d times for the first report, want once", n-1)
 	}
-	m.ReportSchedule(&mesh.ScheduleReport{Feeds: subjects.ScheduleCounts{Polled: 7}}) // nothing new
+	reports <- &mesh.ScheduleReport{Feeds: &subjects.ScheduleCounts{Polled: 7}} // nothing new
 	renewed := await("it is renewed", func(l subjects.Lease) bool { return l.Renewals == 3 })
 	if took := renewed.Sub(reported); took < 5*time.Second {
 		t.Errorf("renewed after %v without a new report, want later", took)
@@ -171,11 +181,11 @@ func TestSingle_Reports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all[subjects.ScheduleLease]
+		return all[subjects.ScheduleLease(0)]
 	}
-	stopA := stand(m, subjects.ScheduleLease, func(ctx context.Context) error {
+	stopA := stand(m, subjects.ScheduleLease(0), func(ctx context.Context) error {
 		mesh.ReportLimit(ctx, "half of it")
-		m.ReportSchedule(&mesh.ScheduleReport{Progress: subjects.ScheduleProgress{Notices: []subjects.Notice{{Text: "corrected"}}}})
+		mesh.ReportSchedule(ctx, &mesh.ScheduleReport{Progress: subjects.ScheduleProgress{Notices: []subjects.Notice{{Text: "corrected"}}}})
 		<-ctx.Done()
 		return nil
 	})
@@ -185,7 +195,7 @@ func TestSingle_Reports(t *testing.T) {
 	})
 	stopA()
 	got := make(chan []subjects.Notice, 1)
-	defer stand(r.join("b"), subjects.ScheduleLease, func(ctx context.Context) error {
+	defer stand(r.join("b"), subjects.ScheduleLease(0), func(ctx context.Context) error {
 		got <- mesh.Notices(ctx)
 		<-ctx.Done()
 		return nil

@@ -48,6 +48,7 @@ type Options struct {
 	Agent       string // ID of this process, unique in the mesh
 	Conn        *nats.Conn
 	Alone       bool               // the server runs in this process, for it alone
+	Partitions  int                // of a schedule that is created; 0: one, as always of a process that is alone
 	Domain      string             // JetStream domain of the mesh; empty: the server's own
 	Unavailable func(error) bool   // reports whether an actor's error means that a dependency is unavailable; see [Actor]
 	Waiting     func(reason error) // called while Join waits; may be nil
@@ -82,7 +83,10 @@ func Join(ctx context.Context, o Options) (*Mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}
-	c := &client{agent: o.Agent, alone: o.Alone, conn: o.Conn, js: js, declaring: declaring, log: o.Log, metrics: newMetrics(o.Metrics)}
+	if o.Alone {
+		o.Partitions = 1
+	}
+	c := &client{agent: o.Agent, alone: o.Alone, newPartitions: max(1, o.Partitions), conn: o.Conn, js: js, declaring: declaring, log: o.Log, metrics: newMetrics(o.Metrics)}
 	if err := c.awaitStreams(ctx, o.Waiting); err != nil {
 		return nil, fmt.Errorf("join the mesh: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,6 +84,30 @@ func (q queues) depth(ctx context.Context, name string) (subjects.Depth, error) 
 	}
 	q.memory.add(&d)
 	return d, nil
+}
+
+// RemoveBeyond removes the observations for partitions of the schedule from n on, which no process takes: the schedule had more of
+// them before it was created again.
+func (q queues) RemoveBeyond(ctx context.Context, n int) error {
+	stream, err := q.js.Stream(perRequestTimeout(ctx), subjects.ObserveQueue.Name)
+	if err != nil {
+		return fmt.Errorf("read the partitions of queue %s: %w", subjects.ObserveQueue.Name, err)
+	}
+	info, err := stream.Info(perRequestTimeout(ctx), jetstream.WithSubjectFilter(subjects.ObserveQueue.Name+".*"))
+	if err != nil {
+		return fmt.Errorf("read the partitions of queue %s: %w", subjects.ObserveQueue.Name, err)
+	}
+	for subject, tasks := range info.State.Subjects {
+		_, number, _ := strings.Cut(subject, ".")
+		if partition, err := strconv.Atoi(number); err == nil && partition < n {
+			continue
+		}
+		q.log.Warn("observations of a partition that the schedule does not have removed", "subject", subject, "tasks", tasks)
+		if err := stream.Purge(perRequestTimeout(ctx), jetstream.WithPurgeSubject(subject)); err != nil {
+			return fmt.Errorf("remove the tasks of %s: %w", subject, err)
+		}
+	}
+	return nil
 }
 
 // purgeAcknowledged removes acknowledged tasks from their queues. A server that is killed may lose the

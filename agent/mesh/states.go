@@ -17,8 +17,8 @@ import (
 // states are the schedule's states of feeds.
 type states struct{ *client }
 
-// A StateSource is the active schedule of this process, whose states are newer than those of the bucket. Its methods may
-// be called concurrently.
+// A StateSource is the active schedule of this process, the whole of it, whose states are newer than those of the bucket. Its
+// methods may be called concurrently.
 type StateSource interface {
 	States(each func(subjects.FeedState))  // calls each for every feed; each must not wait
 	State(feedID string) *subjects.State   // nil for an unknown feed
@@ -122,11 +122,16 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 			return fmt.Errorf("empty bucket %s: %w", bucket, err)
 		}
 	}
-	journal, err := s.OpenJournal(ctx, func(subjects.FeedState) {})
+	partitions, err := s.Partitions(ctx)
 	if err != nil {
 		return err
 	}
-	var feeds []subjects.FeedState
+	journals, feeds := make([]*Journal, partitions), make([][]subjects.FeedState, partitions)
+	for i := range journals {
+		if journals[i], err = s.OpenJournal(ctx, i, partitions, func(subjects.FeedState) {}); err != nil {
+			return err
+		}
+	}
 	batches := map[string][]*nats.Msg{}
 	err = read(ctx, func(bucket, key string, value []byte) error {
 		switch {
@@ -138,11 +143,12 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 				s.log.Warn("unreadable state left out", "feed_id", key, "err", err) // its feed is polled as a new one
 				return nil
 			}
-			if feeds = append(feeds, subjects.FeedState{FeedID: key, State: state}); len(feeds) < MaxEntry {
+			i := subjects.PartitionOf(state.URL, partitions)
+			if feeds[i] = append(feeds[i], subjects.FeedState{FeedID: key, State: state}); len(feeds[i]) < MaxEntry {
 				return nil
 			}
-			err = journal.Put(ctx, feeds, nil)
-			feeds = nil
+			err = journals[i].Put(ctx, feeds[i], nil)
+			feeds[i] = nil
 			return err
 		}
 		msg := nats.NewMsg(subjects.ValueKey(bucket, key))
@@ -154,8 +160,10 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 		batches[bucket] = nil
 		return err
 	})
-	if err == nil {
-		err = journal.Put(ctx, feeds, nil)
+	for i, journal := range journals {
+		if err == nil {
+			err = journal.Put(ctx, feeds[i], nil)
+		}
 	}
 	for bucket, msgs := range batches {
 		if err == nil && len(msgs) > 0 {

@@ -29,12 +29,12 @@ const clusterTimeout = 10 * time.Second
 func (c *client) declareWith(ctx context.Context, allowFewer bool) (replicas int, err error) {
 	ctx = perRequestTimeout(ctx)
 	if c.conn.ConnectedClusterName() != "" {
-		err := subjects.Declare(ctx, c.declaring, clusterReplicas)
+		err := subjects.Declare(ctx, c.declaring, clusterReplicas, c.newPartitions)
 		if !tooFewServers(err) || !allowFewer {
 			return clusterReplicas, err
 		}
 	}
-	return 1, subjects.Declare(ctx, c.declaring, 1)
+	return 1, subjects.Declare(ctx, c.declaring, 1, c.newPartitions)
 }
 
 // tooFewServers reports whether a stream can't be created because the cluster has too few servers at present.

@@ -79,7 +79,7 @@ func TestStreams_ReplicatedToJoiningServers(t *testing.T) {
 		t.Errorf("got %d replicas on three servers, want 3", got)
 	}
 	// An agent that detects fewer servers reduces neither replicas nor file storage.
-	if err := subjects.Declare(t.Context(), m.js, 1); err != nil {
+	if err := subjects.Declare(t.Context(), m.js, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got := replicas(); got != 3 {

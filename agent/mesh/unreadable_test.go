@@ -101,7 +101,7 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 	for round := range 2 { // the second finds nothing more
 		states, hosts, proxies, subscriptions := 0, 0, 0, 0
 		r.check(m.LoadStates(t.Context(), func(subjects.FeedState) { states++ }))
-		_, err := m.OpenJournal(t.Context(), func(subjects.FeedState) { states++ })
+		_, err := m.OpenJournal(t.Context(), 0, 1, func(subjects.FeedState) { states++ })
 		r.check(err)
 		r.check(m.LoadHosts(t.Context(), func(subjects.Host) { hosts++ }))
 		r.check(m.LoadProxies(t.Context(), func(subjects.Proxy) { proxies++ }))

@@ -178,7 +178,7 @@ func (n *node) isAlone() bool { return n.server != nil && n.config.Servers.Liste
 func (n *node) join(ctx context.Context, conn *nats.Conn) (err error) {
 	n.closeLater(closer(func() error { conn.Close(); return nil }))
 	n.env.Mesh, err = mesh.Join(ctx, mesh.Options{
-		Agent: n.self.ID, Conn: conn, Alone: n.isAlone(), Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
+		Agent: n.self.ID, Conn: conn, Alone: n.isAlone(), Partitions: n.config.Schedule.Partitions, Domain: n.config.NATSLogin.NATSDomain, Log: n.options.Log, Trace: n.env.Trace, Metrics: n.env.Metrics,
 		Unavailable: func(err error) bool {
 			return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrDamaged)
 		},

@@ -84,6 +84,12 @@ func (w *Watch) Observe(s Snapshot, now time.Time) {
 	}
 	w.problems = nil
 	report := func(since time.Time, what, remedy string) {
+		if same := slices.IndexFunc(w.problems, func(p Problem) bool { return p.What == what && p.Remedy == remedy }); same >= 0 { // of another partition
+			if since.Before(w.problems[same].Since) {
+				w.problems[same].Since = since
+			}
+			return
+		}
 		w.problems = append(w.problems, Problem{what, remedy, since})
 	}
 	w.checkRoles(s, now, report)
@@ -137,9 +143,15 @@ func (w *Watch) checkRoles(s Snapshot, now time.Time, report reporter) {
 	}
 }
 
-// checkSchedule reports overdue feeds that are not dispatched.
+// checkSchedule reports overdue feeds that are not dispatched, for each partition of the schedule.
 func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
-	p := s.Leases[subjects.ScheduleLease].Schedule
+	for name, lease := range subjects.ScheduleLeases(s.Leases) {
+		w.checkPartition(name, lease.Schedule, now, report)
+	}
+}
+
+func (w *Watch) checkPartition(lease string, p *subjects.ScheduleProgress, now time.Time, report reporter) {
+	dispatched := "dispatched by " + lease
 	switch {
 	case p == nil:
 		return
@@ -147,15 +159,15 @@ func (w *Watch) checkSchedule(s Snapshot, now time.Time, report reporter) {
 		report(p.PausedSince, "polling is paused", p.Paused)
 		return
 	case p.Overdue == 0:
-		w.samples["dispatched"] = sample{uint64(p.Dispatched), now}
+		w.samples[dispatched] = sample{uint64(p.Dispatched), now}
 		return
 	}
 	limit := maxSilence
 	if p.Held != "" {
 		limit = queueSilence
 	}
-	if since := w.stillSince("dispatched", uint64(p.Dispatched), limit, now); !since.IsZero() {
-		report(since, "feeds are overdue and none is dispatched", cmp.Or(p.Held, "restart the agent that holds the lease schedule"))
+	if since := w.stillSince(dispatched, uint64(p.Dispatched), limit, now); !since.IsZero() {
+		report(since, "feeds are overdue and none is dispatched", cmp.Or(p.Held, "restart the agent that holds the lease "+lease))
 	}
 }
 
@@ -180,8 +192,8 @@ func (w *Watch) checkLeases(s Snapshot, now time.Time, report reporter) {
 	for _, name := range slices.Sorted(maps.Keys(s.Leases)) {
 		l := s.Leases[name]
 		since := w.stillSince("lease "+name, uint64(l.Renewals), maxSilence, now)
-		if !since.IsZero() && name == subjects.ScheduleLease {
-			report(since, "no agent renews the lease schedule, so no feed is polled", "check the agents with the role schedule")
+		if !since.IsZero() && subjects.IsScheduleLease(name) {
+			report(since, fmt.Sprintf("no agent renews the lease %s, so its feeds are not polled", name), "check the agents with the role schedule")
 		}
 		changes := w.changes[name]
 		if holder := l.Agent + " " + l.Since; l.Agent != "" && (len(changes) == 0 || changes[len(changes)-1].holder != holder) {

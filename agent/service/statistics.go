@@ -140,9 +140,7 @@ func (s *Status) Get(ctx context.Context, _ wire.None) (wire.Status, error) {
 	if s.BackupState != nil {
 		st.Backup = s.BackupState()
 	}
-	if p := st.Active[subjects.ScheduleLease].Schedule; p != nil {
-		st.Notices = p.Notices
-	}
+	st.Notices = subjects.AllNotices(st.Active)
 	for _, name := range slices.Sorted(maps.Keys(st.Active)) {
 		if limit := st.Active[name].Limit; limit != "" {
 			st.Limited = append(st.Limited, limit)
@@ -163,7 +161,7 @@ func CountFeeds(ctx context.Context, m Mesh) (wire.FeedCounts, error) {
 // feedCountsFrom returns the counts that the active schedule publishes in its lease. Without them, as after a
 // start or with an older schedule, it counts the state of each feed.
 func feedCountsFrom(leases map[string]subjects.Lease, read func() (*stateSnapshot, error)) (wire.FeedCounts, error) {
-	if published := leases[subjects.ScheduleLease].Feeds; published != nil {
+	if published := subjects.SumCounts(leases); published != nil {
 		return feedCounts(*published), nil
 	}
 	all, err := read()

@@ -17,6 +17,7 @@ import (
 // only.
 type Delivery struct {
 	FeedID      string
+	Partition   int // of the schedule that has the feed
 	Topic       string
 	ContentType string
 	Body        []byte

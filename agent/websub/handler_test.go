@@ -39,7 +39,7 @@ func TestHandler_InvalidSignatureIsIgnored(t *testing.T) {
 		}
 	}
 	if got := w.delivered(); len(got) != 1 || string(got[0].Body) != "one" {
-		t.Errorf("got deliveries %q, want the pushed body once", got)
+		t.Errorf("got deliveries %+v, want the pushed body once", got)
 	}
 	if status := hub.push(w.server.URL+Path+strings.Repeat("A", 26), "x"); status != http.StatusGone {
 		t.Errorf("push without subscription: got %d, want 410", status)

@@ -78,7 +78,7 @@ func (h *Handler) admit(ctx context.Context, s Subscription, header http.Header,
 	case s.isRepeated(body):
 		return repeated, nil
 	}
-	if err := h.Deliver(ctx, Delivery{FeedID: s.FeedID, Topic: s.Topic, ContentType: header.Get("Content-Type"), Body: body}); err != nil {
+	if err := h.Deliver(ctx, Delivery{FeedID: s.FeedID, Partition: s.Partition, Topic: s.Topic, ContentType: header.Get("Content-Type"), Body: body}); err != nil {
 		return "", err
 	}
 	_, err = change(ctx, h.Subscriptions, s.Token, func(s *Subscription) bool {

@@ -48,6 +48,9 @@ func (s *Subscriber) round(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list subscriptions: %w", err)
 		}
+		if !s.owns(sub) {
+			continue
+		}
 		s.updateCache(sub)
 		if !sub.Next.After(s.Now()) {
 			due[host(sub.Hub)] = append(due[host(sub.Hub)], sub)

@@ -22,6 +22,8 @@ type Poster interface {
 // Options are the parameters of a [Subscriber].
 type Options struct {
 	Subscriptions Subscriptions
+	Partition     int // of the schedule, whose feeds it subscribes to
+	Partitions    int // of the whole schedule; 0: one
 	Poster        Poster
 	Base          string // public URL of the [Handler] without [Path], for example "https://feeds.example"
 	Now           func() time.Time
@@ -29,8 +31,8 @@ type Options struct {
 	Log           *slog.Logger
 }
 
-// Subscriber creates and renews subscriptions at hubs. A mesh runs one; two at the same time cause only
-// redundant requests. Its methods may be called concurrently.
+// Subscriber creates and renews subscriptions at hubs. A mesh runs one for each partition of the schedule; two at the same time
+// cause only redundant requests. Its methods may be called concurrently.
 type Subscriber struct {
 	Options
 
@@ -38,14 +40,14 @@ type Subscriber struct {
 	current map[string]Subscription // by feed ID, as last read
 }
 
-// Open returns a subscriber with the stored subscriptions.
+// Open returns a subscriber with the stored subscriptions of its partition.
 func Open(ctx context.Context, o Options) (*Subscriber, error) {
 	s := &Subscriber{Options: o, current: make(map[string]Subscription)}
 	for sub, err := range o.Subscriptions.List(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("list subscriptions: %w", err)
 		}
-		if sub.State == Unsubscribing || sub.State == Unsubscribed {
+		if !s.owns(sub) || sub.State == Unsubscribing || sub.State == Unsubscribed {
 			continue
 		}
 		other, duplicate := s.current[sub.FeedID]
@@ -60,6 +62,12 @@ func Open(ctx context.Context, o Options) (*Subscriber, error) {
 		}
 	}
 	return s, nil
+}
+
+// owns reports whether a subscription is of its partition. Those of a backup may state partitions of a schedule with more of
+// them: the subscriber that owns one ends it if its partition has no such feed.
+func (s *Subscriber) owns(sub Subscription) bool {
+	return sub.Partition%max(1, s.Partitions) == s.Partition
 }
 
 // SetHub sets the hub and the topic of a feed, both absolute URLs. If one is empty, the subscription ends. Want
@@ -85,7 +93,7 @@ func (s *Subscriber) SetHub(ctx context.Context, feedID, hub, topic string) erro
 		return nil
 	}
 	sub := Subscription{
-		Token: rand.Text(), FeedID: feedID, Topic: topic, Hub: hub, Base: s.Base,
+		Token: rand.Text(), FeedID: feedID, Partition: s.Partition, Topic: topic, Hub: hub, Base: s.Base,
 		Secret: rand.Text() + rand.Text(), // 260 bits; the Recommendation allows 200 bytes
 		State:  Queued, Since: s.Now(), Next: s.Now(),
 	}

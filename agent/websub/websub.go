@@ -18,6 +18,9 @@ const Path = "/websub/"
 type Subscription struct {
 	Token  string `json:"token"` // last element of the callback URL; known to the hub only
 	FeedID string `json:"feed_id"`
+
+	Partition int `json:"partition,omitempty"` // of the schedule that has the feed
+
 	Topic  string `json:"topic"` // the feed's name at the hub: its rel=self
 	Hub    string `json:"hub"`
 	Base   string `json:"base"`   // callback URL without [Path]

@@ -247,7 +247,7 @@ func (m *mesh) newProcess(name string, roles, env []string, flags ...string) *ag
 		at = "--listen"
 	}
 	clock := filepath.Join(m.dir, strings.ReplaceAll(name, " ", "-")+".clock")
-	p := &engines.Process{Name: name, Path: m.program, Env: append(env, "FEEDMESH_CLOCK="+clock), Args: append([]string{
+	p := &engines.Process{Name: name, Path: m.program, Env: append(env, "FEEDMESH_CLOCK="+clock, fmt.Sprintf("FEEDMESH_SCHEDULE_PARTITIONS=%d", *partitionsFlag)), Args: append([]string{
 		"--data", filepath.Join(m.dir, name), at, listen, "--schedule-interval", interval.String(), "--schedule-host-spacing", "0s",
 		"--allow-net", "127.0.0.0/8", "--starter=false", "--log-level", "debug",
 	}, flags...)}

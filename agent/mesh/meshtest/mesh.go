@@ -35,7 +35,7 @@ func Join(t testing.TB, conn *nats.Conn, agent string) *mesh.Mesh {
 // Journal opens the journal of the schedule's states, whose former owner can't write to it any more after the next write.
 func Journal(t testing.TB, m *mesh.Mesh) *mesh.Journal {
 	t.Helper()
-	j, err := m.OpenJournal(t.Context(), func(subjects.FeedState) {})
+	j, err := m.OpenJournal(t.Context(), 0, 1, func(subjects.FeedState) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func PutStates(t testing.TB, m *mesh.Mesh, states ...subjects.FeedState) {
 // TryPutStates is [PutStates] where the write may fail.
 func TryPutStates(ctx context.Context, m *mesh.Mesh, states ...subjects.FeedState) error {
 	stored := map[string]*subjects.State{}
-	j, err := m.OpenJournal(ctx, func(f subjects.FeedState) { stored[f.FeedID] = f.State })
+	j, err := m.OpenJournal(ctx, 0, 1, func(f subjects.FeedState) { stored[f.FeedID] = f.State })
 	if err != nil {
 		return err
 	}

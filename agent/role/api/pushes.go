@@ -44,7 +44,7 @@ func (p *pushes) deliver(ctx context.Context, d websub.Delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, pushWait)
 	defer cancel()
 	body, hash := fetch.Compress(d.Body)
-	receipt := subjects.PushReceipt(d.FeedID, hash, int64(len(d.Body)), p.clock.Now())
+	receipt := subjects.PushReceipt(d.FeedID, d.Partition, hash, int64(len(d.Body)), p.clock.Now())
 	state, err := p.state(ctx, d.FeedID)
 	if err != nil {
 		return fmt.Errorf("publish a push: %w", err)

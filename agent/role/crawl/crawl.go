@@ -72,7 +72,7 @@ func (c *crawler) Receive(ctx context.Context, task subjects.Crawl) error {
 		host := subjects.HostOf(t.URL)
 		byHost[host] = append(byHost[host], t)
 	}
-	report := &report{out: c.out, task: task.ID()}
+	report := &report{out: c.out, task: task.ID(), partition: task.Partition}
 	fetching, done := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() error { return report.sendUntil(fetching) })
@@ -104,14 +104,14 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 	silent := 0 // consecutive fetches without a response
 	for i, t := range targets {
 		if silent == maxUnanswered {
-			o := observationOf(report.task, t, c.clock.Now())
+			o := report.observation(t, c.clock.Now())
 			c.fetchFailed(&o, t, &fetch.Error{Class: fetch.ClassTimeout, Err: fmt.Errorf("%s did not answer requests for %d other feeds", host, silent)})
 			report.add(o)
 			continue
 		}
 		t, unopened, err := c.open(t)
 		if err != nil {
-			o := observationOf(report.task, t, c.clock.Now())
+			o := report.observation(t, c.clock.Now())
 			c.fetchFailed(&o, t, err)
 			o.FailedProxies = unopened
 			report.add(o)
@@ -135,10 +135,6 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 	return nil
 }
 
-func observationOf(task string, t subjects.Target, now time.Time) subjects.Observation {
-	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Crawl: task, Fetched: now, FullText: t.FullText}}
-}
-
 // crawlFeed fetches one feed and returns the observation. A new document goes to parse, which publishes the
 // next observation.
 func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target, r fetch.Request) (subjects.Observation, error) {
@@ -154,7 +150,7 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 	d, err := c.fetcher.Fetch(ctx, r, began)
 	c.bodies.Put(d.BodyHash, r.Buffer) // before parse can receive the task
 	c.metrics.fetchSeconds.Observe(c.clock.Now().Sub(began).Seconds())
-	o := observationOf(report.task, t, began)
+	o := report.observation(t, began)
 	if err != nil {
 		if ctx.Err() != nil {
 			return o, ctx.Err() // the task's timeout, not the host's failure

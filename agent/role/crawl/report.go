@@ -27,8 +27,9 @@ const reportBytes = 1 << 20
 // A report buffers the documents and observations of a crawl task and sends them while the task runs, so that
 // feeds of fast hosts do not wait for slow ones. Its methods may be called concurrently.
 type report struct {
-	out  subjects.Publisher
-	task string
+	out       subjects.Publisher
+	task      string
+	partition int // of the schedule that dispatched the task
 
 	mu           sync.Mutex
 	observations []subjects.Observation
@@ -58,6 +59,11 @@ func (r *report) addDocument(ctx context.Context, document subjects.Parse) error
 		return r.send(ctx)
 	}
 	return nil
+}
+
+// observation returns an observation of a feed of the task.
+func (r *report) observation(t subjects.Target, now time.Time) subjects.Observation {
+	return subjects.Observation{Receipt: subjects.Receipt{FeedID: t.FeedID, Partition: r.partition, Crawl: r.task, Fetched: now, FullText: t.FullText}}
 }
 
 // add buffers an observation.

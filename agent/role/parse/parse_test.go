@@ -106,7 +106,7 @@ func TestParse_DateOfUndatedEntries(t *testing.T) {
 		task := worktest.ParseTask(t, test.body)
 		task.Known = test.known
 		if test.pushed {
-			task.Receipt = subjects.PushReceipt(task.FeedID, task.BodyHash, task.Size, task.Fetched)
+			task.Receipt = subjects.PushReceipt(task.FeedID, 0, task.BodyHash, task.Size, task.Fetched)
 		}
 		if err := p.Receive(t.Context(), task); err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestParse_PushReportsEntriesOnly(t *testing.T) {
 	if d := worktest.Only(t, out, subjects.PrepareQueue).Document; d.Rate == 0 || d.Hints == nil || len(d.Dates) != 2 {
 		t.Errorf("fetched: got %+v, want rate, hints and dates", d)
 	}
-	task.Receipt = subjects.PushReceipt(task.FeedID, "hash", 1, worktest.Noon)
+	task.Receipt = subjects.PushReceipt(task.FeedID, 0, "hash", 1, worktest.Noon)
 	if err := p.Receive(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestSchedule_ClockJumps(t *testing.T) {
 			env.Store = worktest.ManyFeeds(t, 30)
 			var uptime atomic.Int64
 			env.Uptime = func() time.Duration { return time.Duration(uptime.Load()) }
-			s := newScheduler(env, newMetrics(env.Metrics))
+			s := newScheduler(env, newMetrics(env.Metrics), 0, 1)
 			s.wall = env.Clock
 			pass := func(d time.Duration) { r.Advance(d); uptime.Add(int64(d)) }
 			round := func() int {

@@ -17,8 +17,9 @@ const (
 )
 
 // hubOptions returns the options of the active schedule's subscriber.
-func hubOptions(env *work.Env) websub.Options {
+func hubOptions(env *work.Env, partition, partitions int) websub.Options {
 	return websub.Options{
+		Partition: partition, Partitions: partitions,
 		Subscriptions: env.Mesh.Subscriptions(), Poster: env.Post, Base: strings.TrimRight(string(env.Config.PublicURL), "/"),
 		Now: env.Clock.Now, Metrics: websub.NewMetrics(env.Metrics), Log: env.Log,
 	}

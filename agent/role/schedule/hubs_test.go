@@ -16,7 +16,7 @@ func (r *testbed) subscriber(store storage.Store) (*hubs, *websub.Subscriber) {
 	r.T.Helper()
 	env := r.Env(r.Mesh)
 	env.Config.PublicURL = "https://feeds.example"
-	s := &hubs{r.scheduler(store), hubOptions(env)}
+	s := &hubs{r.scheduler(store), hubOptions(env, 0, 1)}
 	subscriber, err := websub.Open(r.T.Context(), s.options)
 	if err != nil {
 		r.T.Fatal(err)

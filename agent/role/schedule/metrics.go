@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/metric"
@@ -19,8 +21,8 @@ type metrics struct {
 
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
-		feeds:         metric.Gauges(r, "feedmesh_feeds", "Feeds in the schedule, by tier and state.", "tier", "state"),
-		overdue:       metric.Gauges(r, "feedmesh_overdue_feeds", "Due feeds that are not dispatched yet."),
+		feeds:         metric.Gauges(r, "feedmesh_feeds", "Feeds in the schedule, by its partition, their tier and state.", "partition", "tier", "state"),
+		overdue:       metric.Gauges(r, "feedmesh_overdue_feeds", "Due feeds that are not dispatched yet, by partition of the schedule.", "partition"),
 		queuePending:  metric.Gauges(r, "feedmesh_queue_pending", "Tasks waiting on a queue or in progress.", "queue"),
 		queueOldest:   metric.Gauges(r, "feedmesh_queue_oldest_seconds", "Age of the oldest task on a queue.", "queue"),
 		stepDowns:     metric.Counter(r, "feedmesh_step_downs_total", "Times that this process stepped down as an active actor."),
@@ -32,12 +34,15 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// clear resets the gauges of the active schedule when it steps down, so that a stale replica does not export
+// clear resets the gauges of the active schedule of a partition when it steps down, so that a stale replica does not export
 // them.
-func (m *metrics) clear() {
-	m.feeds.Reset()
-	m.overdue.Reset()
-	m.clearQueues()
+func (m *metrics) clear(partition int) {
+	labels := prometheus.Labels{"partition": strconv.Itoa(partition)}
+	m.feeds.DeletePartialMatch(labels)
+	m.overdue.DeletePartialMatch(labels)
+	if partition == 0 {
+		m.clearQueues()
+	}
 }
 
 func (m *metrics) clearQueues() {

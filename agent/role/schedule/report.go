@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"feedmesh/agent/mesh"
@@ -18,13 +19,14 @@ const (
 
 // report publishes the feed counts, for mesh status requests that otherwise would read the state of every feed,
 // and the progress.
-func (s *scheduler) report(context.Context) error {
+func (s *scheduler) report(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	s.notices = slices.DeleteFunc(s.notices, func(n subjects.Notice) bool { return now.Sub(n.At) > noticeAge })
+	counts := s.plan.Counts()
 	r := mesh.ScheduleReport{
-		Feeds: s.plan.Counts(),
+		Feeds: &counts,
 		Progress: subjects.ScheduleProgress{
 			Dispatched: s.dispatched.Load(), Overdue: s.dispatchable, Paused: s.paused, PausedSince: s.pausedSince,
 			Held: s.held(now), Notices: slices.Clone(s.notices),
@@ -33,8 +35,15 @@ func (s *scheduler) report(context.Context) error {
 	if since := s.plan.Outage(); !since.IsZero() {
 		r.Progress.Paused, r.Progress.PausedSince = "no host answers, so this machine seems to have no network: check its connection and name server", since
 	}
-	s.mesh.ReportSchedule(&r)
+	mesh.ReportSchedule(ctx, &r)
 	return nil
+}
+
+// reportEnd publishes only what stays true until the next holder of the lease reports.
+func (s *scheduler) reportEnd(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mesh.ReportSchedule(ctx, &mesh.ScheduleReport{Progress: subjects.ScheduleProgress{Notices: slices.Clone(s.notices)}})
 }
 
 // pause records why polling is paused; empty if it is not.
@@ -70,10 +79,13 @@ func (s *scheduler) notice(format string, args ...any) {
 	s.notices = s.notices[:min(len(s.notices), maxNotices)]
 }
 
-// measure sets the mesh-wide gauges. Only the active schedule exports them, so that they can be summed over
-// all agents.
+// measure sets the mesh-wide gauges: those of feeds by partition, those of queues by partition 0. Only the active schedule
+// exports them, so that they can be summed over all agents.
 func (s *scheduler) measure(ctx context.Context) error {
 	s.measureFeeds()
+	if s.partition != 0 {
+		return nil
+	}
 	depths, err := s.mesh.RecentDepths(ctx)
 	if err != nil {
 		s.metrics.clearQueues() // readiness reports it
@@ -89,14 +101,14 @@ func (s *scheduler) measure(ctx context.Context) error {
 func (s *scheduler) measureFeeds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now, partition := s.now(), strconv.Itoa(s.partition)
 	for i, tier := range subjects.Tiers {
 		tally := s.plan.TierCounts(policy.Tier(i))
-		s.metrics.feeds.WithLabelValues(tier, "waiting").Set(float64(tally.Waiting))
-		s.metrics.feeds.WithLabelValues(tier, "out").Set(float64(tally.InFlight))
-		s.metrics.feeds.WithLabelValues(tier, "failing").Set(float64(tally.Failing))
+		s.metrics.feeds.WithLabelValues(partition, tier, "waiting").Set(float64(tally.Waiting))
+		s.metrics.feeds.WithLabelValues(partition, tier, "out").Set(float64(tally.InFlight))
+		s.metrics.feeds.WithLabelValues(partition, tier, "failing").Set(float64(tally.Failing))
 	}
-	s.metrics.overdue.WithLabelValues().Set(float64(s.plan.Overdue(now)))
+	s.metrics.overdue.WithLabelValues(partition).Set(float64(s.plan.Overdue(now)))
 	s.dispatchable = int64(s.plan.Dispatchable(now)) // visits all hosts, so report does not count them again
 	s.logOutage()
 }

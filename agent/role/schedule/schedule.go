@@ -18,34 +18,68 @@ import (
 	"feedmesh/subjects"
 )
 
-// Run schedules the feeds while this process is the active one in the mesh, and maintains the streams, until
-// ctx ends.
+// Run schedules the feeds of the partitions for which this process is the active one in the mesh, and maintains the streams,
+// until ctx ends.
 func Run(ctx context.Context, env *work.Env) error {
 	m := newMetrics(env.Metrics)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return env.Mesh.MaintainStreams(ctx) })
 	group.Go(func() error {
-		return env.Mesh.Single(ctx, subjects.ScheduleLease, func(ctx context.Context) error {
-			s := newScheduler(env, m)
-			err := s.run(ctx, &hubs{s, hubOptions(env)})
-			if err != nil && ctx.Err() == nil {
-				m.stepDowns.Inc()
+		for ctx.Err() == nil {
+			if err := runPartitions(ctx, env, m); err != nil && ctx.Err() == nil {
+				env.Log.Error("schedule unavailable, retry pending", "err", err)
+				work.Sleep(ctx, partitionsRetry)
 			}
-			return err
-		})
+		}
+		return nil
 	})
 	return group.Wait()
 }
 
+// partitionsRetry is the interval at which the number of partitions is read again after a failure.
+const partitionsRetry = 5 * time.Second
+
+// runPartitions competes for the partitions of the schedule until ctx ends or their number changes.
+func runPartitions(ctx context.Context, env *work.Env, m *metrics) error {
+	n, err := env.Mesh.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error {
+			return env.Mesh.Single(ctx, subjects.ScheduleLease(i), func(ctx context.Context) error {
+				s := newScheduler(env, m, i, n)
+				err := s.run(ctx, &hubs{s, hubOptions(env, i, n)})
+				if errors.Is(err, errPartitionsChanged) {
+					cancel(err)
+				}
+				if err != nil && ctx.Err() == nil {
+					m.stepDowns.Inc()
+				}
+				return err
+			})
+		})
+	}
+	return errors.Join(group.Wait(), context.Cause(ctx))
+}
+
+// errPartitionsChanged reports that the schedule bucket was created again with another number of partitions.
+var errPartitionsChanged = errors.New("the number of partitions of the schedule has changed")
+
 func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
-	defer s.metrics.clear()
-	defer s.mesh.ReportSchedule(nil)
+	defer s.metrics.clear(s.partition)
 	s.notices = mesh.Notices(ctx)
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	defer s.mesh.ServeStates(s)()
-	s.log.Debug("schedule active", "feeds", s.plan.Len())
+	defer s.reportEnd(ctx)
+	if s.partitions == 1 {
+		defer s.mesh.ServeStates(s)()
+	}
+	s.log.Debug("schedule active", "partition", s.partition, "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serveObservations(ctx) })
 	group.Go(func() error { return s.dispatchAll(ctx) })
@@ -57,9 +91,12 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		{reportEvery, s.report},
 		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
 		{saveStatesEvery, s.WriteStates}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
-		{probeEvery, s.probe}, {recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
+		{recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {
 		group.Go(func() error { return work.RepeatEvery(ctx, job.every, job.do) })
+	}
+	if s.partition == 0 {
+		group.Go(func() error { return work.RepeatEvery(ctx, probeEvery, s.probe) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -77,8 +114,19 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 
 // load restores the stored states and reconciles them with the store and the queues.
 func (s *scheduler) load(ctx context.Context) error {
-	var err error
-	if s.states.journal, err = s.mesh.OpenJournal(ctx, s.plan.Load); err != nil {
+	n, err := s.mesh.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	if n != s.partitions {
+		return errPartitionsChanged
+	}
+	if s.partition == 0 {
+		if err := s.mesh.RemoveBeyond(ctx, n); err != nil {
+			return err
+		}
+	}
+	if s.states.journal, err = s.mesh.OpenJournal(ctx, s.partition, n, s.plan.Load); err != nil {
 		return err
 	}
 	if err := s.mesh.LoadHosts(ctx, s.plan.LoadHost); err != nil {
@@ -135,7 +183,7 @@ func (s *scheduler) serveObservations(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &observer{scheduler: s, stop: cancel}
-	if err := mesh.ServeBatch(ctx, s.mesh, subjects.ObserveQueue, "", l, 1); err != nil {
+	if err := mesh.ServeBatch(ctx, s.mesh, subjects.ObserveQueue, subjects.PartitionName(s.partition), l, 1); err != nil {
 		return err
 	}
 	return l.failed
@@ -166,6 +214,11 @@ func (l *observer) ReceiveAll(ctx context.Context, tasks []subjects.Observe) err
 }
 
 func (s *scheduler) observe(ctx context.Context, tasks []subjects.Observe) error {
+	if s.partition == 0 && s.partitions > 1 {
+		if err := s.passOn(ctx, tasks); err != nil {
+			return err
+		}
+	}
 	seen, err := s.applyObservations(ctx, tasks)
 	if err != nil {
 		return err
@@ -251,7 +304,9 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 			var f *plan.Feed
 			switch o.Outcome {
 			case subjects.Added:
-				f = s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now)
+				if s.owns(o.URL) {
+					f = s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now)
+				}
 			case subjects.Removed:
 				s.plan.Remove(o.FeedID)
 				seen.removed = append(seen.removed, o.FeedID)

@@ -59,7 +59,7 @@ func (r *testbed) scheduler(store storage.Store) *scheduler {
 	r.T.Helper()
 	env := r.Env(r.Mesh)
 	env.Store = store
-	s := newScheduler(env, newMetrics(env.Metrics))
+	s := newScheduler(env, newMetrics(env.Metrics), 0, 1)
 	s.wall = env.Clock
 	if err := s.load(r.T.Context()); err != nil {
 		r.T.Fatal(err)
@@ -615,8 +615,8 @@ func TestMetrics_FeedGauges(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"feedmesh_feeds failing warm": 1, "feedmesh_feeds waiting warm": 2, "feedmesh_feeds out warm": 1,
-		"feedmesh_feeds waiting cold": 0, "feedmesh_overdue_feeds": 1,
+		"feedmesh_feeds 0 failing warm": 1, "feedmesh_feeds 0 waiting warm": 2, "feedmesh_feeds 0 out warm": 1,
+		"feedmesh_feeds 0 waiting cold": 0, "feedmesh_overdue_feeds 0": 1,
 	} {
 		if got[name] != want {
 			t.Errorf("got %v of %s, want %v", got[name], name, want)
@@ -641,7 +641,7 @@ func TestRecall_LostDocuments(t *testing.T) {
 			if err := r.JS.DeleteStream(t.Context(), subjects.PrepareQueue.Name); err != nil {
 				t.Fatal(err)
 			}
-			if err := subjects.Declare(t.Context(), r.JS, 1); err != nil {
+			if err := subjects.Declare(t.Context(), r.JS, 1, 1); err != nil {
 				t.Fatal(err)
 			}
 			if takeOver {

@@ -36,10 +36,13 @@ const (
 	maxQueuedCrawls = 64
 )
 
-// scheduler is the active schedule. It writes its changes under the revisions that it read. If a write fails,
+// scheduler is the active schedule of a partition. It writes its changes under the revisions that it read. If a write fails,
 // its memory may be stale or another schedule has taken over: it steps down, and reloads when it becomes
 // active again.
 type scheduler struct {
+	partition      int     // number of this one
+	partitions     int     // of the whole schedule
+	budget         float64 // of the whole schedule, requests a second; 0: no limit
 	mesh           *mesh.Mesh
 	store          storage.Store
 	clock          work.Clock // of due times
@@ -81,14 +84,16 @@ type scheduler struct {
 	outage        bool          // whether a network outage was active at the last check
 }
 
-func newScheduler(env *work.Env, m *metrics) *scheduler {
+func newScheduler(env *work.Env, m *metrics, partition, partitions int) *scheduler {
 	s := &scheduler{
+		partition: partition, partitions: partitions, budget: env.Config.RequestsPerSecond,
 		mesh: env.Mesh, store: env.Store, clock: env.Clock, wake: make(chan struct{}, 1), uptime: env.Uptime, checkDiskSpace: env.CheckDiskSpace, log: env.Log, metrics: m, trace: env.Trace,
 		unwritten: map[string]bool{},
 		plan: plan.New(plan.Options{
-			Policy:  policy.New(policySettings(env.Config)),
-			Budget:  env.Config.RequestsPerSecond,
-			Spacing: env.Config.Schedule.HostSpacing,
+			Partition: partition,
+			Policy:    policy.New(policySettings(env.Config)),
+			Budget:    env.Config.RequestsPerSecond,
+			Spacing:   env.Config.Schedule.HostSpacing,
 		}),
 	}
 	s.states = newStateWriter(env.Mesh, &s.mu, func(feedID string) *subjects.State {
@@ -97,7 +102,7 @@ func newScheduler(env *work.Env, m *metrics) *scheduler {
 		}
 		return nil
 	})
-	s.secrets = &sealer{env.Secrets, env.Store, &s.mu, s.plan, s.states, env.Log}
+	s.secrets = &sealer{env.Secrets, env.Store, &s.mu, s.plan, s.states, partition == 0, env.Log}
 	return s
 }
 

@@ -22,6 +22,7 @@ type sealer struct {
 	lock   sync.Locker // of plan
 	plan   *plan.Plan
 	states *stateWriter
+	all    bool // seal those of all partitions, of proxies and of subscriptions; only one partition does
 	log    *slog.Logger
 }
 
@@ -29,6 +30,9 @@ type sealer struct {
 // address, and aligns the requests of the plan and of the missing feeds with those of the store. Feeds are all with
 // requests. It returns the number of feeds, proxies and subscriptions whose passwords it sealed.
 func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (sealed int, err error) {
+	if !s.all {
+		return 0, s.alignRequests(ctx, feeds)
+	}
 	renewal := s.keys.Renew()
 	var c changes
 	for _, f := range feeds {
@@ -96,6 +100,21 @@ func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (seal
 	return sealed, s.states.write(ctx, c)
 }
 
+// alignRequests updates the requests of feeds in the plan.
+func (s *sealer) alignRequests(ctx context.Context, feeds []storage.Feed) error {
+	var c changes
+	for _, f := range feeds {
+		state, err := s.alignRequest(ctx, f, false)
+		if err != nil {
+			return err
+		}
+		if state != nil {
+			c.states = append(c.states, state)
+		}
+	}
+	return s.states.write(ctx, c)
+}
+
 // renewFeed seals the request of a stored feed if needed, and reports whether it changed it in the store.
 func (s *sealer) renewFeed(ctx context.Context, renewal *secret.Renewal, f *storage.Feed) (bool, error) {
 	id := f.ID
@@ -126,7 +145,7 @@ func (s *sealer) renewFeed(ctx context.Context, renewal *secret.Renewal, f *stor
 func (s *sealer) alignRequest(ctx context.Context, f storage.Feed, renewed bool) (*subjects.FeedState, error) {
 	s.lock.Lock() // changes of users are applied under the lock too
 	defer s.lock.Unlock()
-	if !renewed && s.plan.HasRequest(f) {
+	if !s.plan.Has(f.ID) || !renewed && s.plan.HasRequest(f) {
 		return nil, nil
 	}
 	f, err := s.store.Feed(ctx, f.ID)
@@ -139,12 +158,12 @@ func (s *sealer) alignRequest(ctx context.Context, f storage.Feed, renewed bool)
 	return s.plan.SetRequest(f), nil
 }
 
-// observe records whether the agent that fetched a feed could open its password.
+// observe records whether the agent that fetched a feed could open its password. A removed feed has none.
 func (s *sealer) observe(o subjects.Observation) {
 	switch {
 	case o.Class == string(fetch.ClassSecret):
 		s.keys.Observe(o.FeedID, errors.New(o.Error))
-	case o.Outcome == subjects.Unchanged || o.Outcome == subjects.Stored:
+	case o.Outcome == subjects.Unchanged || o.Outcome == subjects.Stored || o.Outcome == subjects.Removed:
 		s.keys.Observe(o.FeedID, nil)
 	}
 }

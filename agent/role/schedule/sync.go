@@ -38,12 +38,16 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 	stored := map[string]bool{}
 	var missing, behind, withRequest []storage.Feed
 	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
+		owned := s.owns(f.URL)
+		if f.Request != nil && (owned || s.secrets.all) {
+			withRequest = append(withRequest, f)
+		}
+		if !owned {
+			return nil
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		stored[f.ID] = true
-		if f.Request != nil {
-			withRequest = append(withRequest, f)
-		}
 		switch {
 		case s.plan.URL(f.ID) != f.URL:
 			missing = append(missing, f)
@@ -200,7 +204,8 @@ func (s *scheduler) loadProxies(ctx context.Context) error {
 }
 
 // recalibrate adapts the policy to all feeds.
-func (s *scheduler) recalibrate(context.Context) error {
+func (s *scheduler) recalibrate(ctx context.Context) error {
+	s.updateShare(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.plan.Recalibrate(s.now())
@@ -237,6 +242,9 @@ func (s *scheduler) save(ctx context.Context, all bool) error {
 	seen, hosts := s.plan.TakeHistory(all)
 	proxies := s.plan.TakeProxies()
 	s.mu.Unlock()
+	if s.partition != 0 { // which probes the proxies
+		proxies = nil
+	}
 	polls := make([]mesh.FeedPoll, len(seen))
 	for i, p := range seen {
 		polls[i] = mesh.FeedPoll(p)
@@ -283,11 +291,19 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 		return err
 	}
 	s.log.Info("feed moved", "feed_id", m.FeedID, "url", m.URL)
+	owned := s.owns(feed.URL)
+	if !owned {
+		if err := s.addElsewhere(ctx, id, feed.URL); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	s.plan.Remove(m.FeedID)
 	c := changes{removed: []string{m.FeedID}}
-	if f := s.plan.Add(feed, s.now()); f != nil {
-		c.states = append(c.states, &f.FeedState)
+	if owned {
+		if f := s.plan.Add(feed, s.now()); f != nil {
+			c.states = append(c.states, &f.FeedState)
+		}
 	}
 	s.mu.Unlock()
 	return s.states.write(ctx, c)

@@ -48,7 +48,7 @@ func newMesh(now time.Time) *Mesh {
 		Rules: map[string]storage.RuleSet{}, Tasks: map[uint64]subjects.Quarantined{},
 		Queues:    []subjects.Depth{{Queue: "index", Tasks: 3, Bytes: 1 << 20, Oldest: 61.5, Fill: 0.25}, {Queue: "quarantine"}},
 		Processes: []subjects.Agent{{ID: "a1", Host: "pi", Version: "1", Roles: []string{"crawl", "api"}, Started: now, Seen: now, Rules: map[string]int64{"prepare": 1}}},
-		Holders:   map[string]subjects.Lease{subjects.ScheduleLease: {Agent: "a1", Host: "pi", Renewals: 7}},
+		Holders:   map[string]subjects.Lease{subjects.ScheduleLease(0): {Agent: "a1", Host: "pi", Renewals: 7}},
 	}
 }
 

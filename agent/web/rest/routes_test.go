@@ -272,7 +272,7 @@ func TestStatus_CountsFeedsByState(t *testing.T) {
 func TestStatus_UsesCountsOfLease(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
-	w.Mesh.Holders[subjects.ScheduleLease] = subjects.Lease{Feeds: &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}}
+	w.Mesh.Holders[subjects.ScheduleLease(0)] = subjects.Lease{Feeds: &subjects.ScheduleCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}}
 	want := wire.FeedCounts{Polled: 40, Failing: 30, Gone: 20, InFlight: 10}
 	if got, err := service.CountFeeds(t.Context(), w.Mesh); got != want || err != nil {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

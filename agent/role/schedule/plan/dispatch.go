@@ -87,7 +87,7 @@ func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
 
 // Task returns the task for dispatched feeds.
 func (p *Plan) Task(tier policy.Tier, feeds []*Feed, now time.Time) subjects.Crawl {
-	task := subjects.Crawl{Tier: subjects.Tiers[tier], Feeds: make([]subjects.Target, len(feeds))}
+	task := subjects.Crawl{Tier: subjects.Tiers[tier], Partition: p.options.Partition, Feeds: make([]subjects.Target, len(feeds))}
 	for i, f := range feeds {
 		s := f.State
 		task.Feeds[i] = subjects.Target{

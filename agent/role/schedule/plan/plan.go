@@ -170,6 +170,15 @@ func (p *Plan) Recalibrate(now time.Time) {
 	p.options.Policy.Recalibrate(p.inputs(now), now)
 }
 
+// Budget returns the budget for requests, a second; 0: no limit.
+func (p *Plan) Budget() float64 { return p.budget.rate }
+
+// SetBudget sets the budget for requests, a second.
+func (p *Plan) SetBudget(budget float64) {
+	p.budget.rate = budget
+	p.options.Policy.SetBudget(budget)
+}
+
 // RecordPolls reports the polls since the last call to the policy.
 func (p *Plan) RecordPolls(now time.Time) {
 	p.options.Policy.RecordPolls(p.newPolls, now)

@@ -17,7 +17,7 @@ const hubURL = "https://hub.example/"
 // pushed returns an observation of a push with items.
 func pushed(f *Feed, items int, at time.Time) subjects.Observation {
 	return subjects.Observation{
-		Receipt: subjects.PushReceipt(f.FeedID, "hash of a push", 1000, at), Outcome: subjects.Stored,
+		Receipt: subjects.PushReceipt(f.FeedID, 0, "hash of a push", 1000, at), Outcome: subjects.Stored,
 		Items: items, Dates: []int64{at.Unix()},
 	}
 }

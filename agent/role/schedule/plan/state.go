@@ -9,9 +9,10 @@ import (
 
 // Options configure a plan.
 type Options struct {
-	Policy  policy.Policy
-	Budget  float64       // requests a second, at most; 0: no limit
-	Spacing time.Duration // minimum interval between starts of requests to one host
+	Partition int // of the schedule, in its tasks
+	Policy    policy.Policy
+	Budget    float64       // requests a second, at most; 0: no limit
+	Spacing   time.Duration // minimum interval between starts of requests to one host
 }
 
 // A Plan is the state of the active schedule. Its methods must not be called concurrently.

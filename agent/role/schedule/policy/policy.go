@@ -21,6 +21,9 @@ type Policy interface {
 
 	// RecordPolls reports the polls made since the last call. The price policy uses it to keep to its budget.
 	RecordPolls(polls int, now time.Time)
+
+	// SetBudget changes the budget of [Settings]. It takes effect with the next Recalibrate.
+	SetBudget(budget float64)
 }
 
 // Kinds of policies.

@@ -111,4 +111,7 @@ func ceiling(silent time.Duration) time.Duration {
 }
 
 // RecordPolls implements [Policy].
+func (p *price) SetBudget(budget float64) { p.budget = budget }
+
+// RecordPolls implements [Policy].
 func (p *price) RecordPolls(polls int, now time.Time) { p.controller.record(polls, now) }

@@ -164,3 +164,6 @@ func (t *tiers) pollsPerDay(tier Tier) float64 {
 
 // RecordPolls implements [Policy]; tiers have no budget.
 func (*tiers) RecordPolls(int, time.Time) {}
+
+// SetBudget implements [Policy].
+func (*tiers) SetBudget(float64) {}

@@ -25,3 +25,6 @@ func (uniform) Recalibrate(iter.Seq[*Feed], time.Time) {}
 
 // RecordPolls implements [Policy]; uniform has no budget.
 func (uniform) RecordPolls(int, time.Time) {}
+
+// SetBudget implements [Policy].
+func (uniform) SetBudget(float64) {}
