@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxPartitions bounds the partitions of the schedule, each of which costs some requests a second.
-const maxPartitions = 64
+// MaxPartitions bounds the partitions of the schedule, each of which costs some requests a second.
+const MaxPartitions = 64
 
 // validateSchedule returns the errors of the polling settings.
 func (c Config) validateSchedule() (errs []error) {
@@ -24,8 +24,8 @@ func (c Config) validateSchedule() (errs []error) {
 	case s.Policy == "uniform" && s.Interval == 0:
 		addError("schedule.interval: is required by policy uniform, such as 10m")
 	}
-	if s.Partitions < 1 || s.Partitions > maxPartitions {
-		addError("schedule.partitions: %d is not between 1 and %d", s.Partitions, maxPartitions)
+	if s.Partitions < 1 || s.Partitions > MaxPartitions {
+		addError("schedule.partitions: %d is not between 1 and %d", s.Partitions, MaxPartitions)
 	}
 	if s.HostSpacing < 0 || s.HostSpacing > time.Hour {
 		addError("schedule.host-spacing: %v is not between 0s and 1h", s.HostSpacing)

@@ -24,7 +24,13 @@ const InFlightTimeout = 15 * time.Minute
 //
 // A schedule bucket that it creates has the given number of partitions: see [Partitions].
 func Declare(ctx context.Context, js jetstream.JetStream, replicas, partitions int) error {
-	for _, want := range streams(replicas) {
+	switch n, err := Partitions(ctx, js); {
+	case err == nil:
+		partitions = n
+	case !errors.Is(err, jetstream.ErrStreamNotFound):
+		return err
+	}
+	for _, want := range streams(replicas, partitions) {
 		if want.Name == "KV_"+ScheduleBucket {
 			want.Metadata = map[string]string{partitionsKey: strconv.Itoa(partitions)}
 		}
@@ -75,10 +81,10 @@ func mergeConfig(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return have
 }
 
-// MaxBytes returns the maximum size of all streams and buckets together on disk.
-func MaxBytes() int64 {
+// MaxBytes returns the maximum size of all streams and buckets together on disk, of a schedule with as many partitions.
+func MaxBytes(partitions int) int64 {
 	var sum int64
-	for _, cfg := range streams(1) {
+	for _, cfg := range streams(1, partitions) {
 		if cfg.Storage == jetstream.FileStorage {
 			sum += cfg.MaxBytes
 		}
@@ -86,7 +92,17 @@ func MaxBytes() int64 {
 	return sum
 }
 
-func streams(replicas int) []jetstream.StreamConfig {
+// BucketBytes returns the maximum size of a bucket on disk, of a schedule with one partition, or 0 for an unknown bucket.
+func BucketBytes(name string) int64 {
+	for _, cfg := range streams(1, 1) {
+		if cfg.Name == "KV_"+name {
+			return cfg.MaxBytes
+		}
+	}
+	return 0
+}
+
+func streams(replicas, partitions int) []jetstream.StreamConfig {
 	// Leases and agents are heartbeats: with one server they stay in memory. A cluster stores them on disk,
 	// because a server that restarts with empty memory may elect another empty one until no replica is valid
 	// and the bucket is unusable.
@@ -119,9 +135,9 @@ func streams(replicas int) []jetstream.StreamConfig {
 			Discard:     jetstream.DiscardOld,
 			Duplicates:  2 * time.Minute,
 		},
-		bucket(ScheduleBucket, "what the schedule knows of each feed", 1<<30, jetstream.FileStorage, 0),
-		bucket(HostBucket, "what the schedule knows of each host", 256<<20, jetstream.FileStorage, 0),
-		withHistory(bucket(PollBucket, "the last polls of each feed", 512<<20, jetstream.FileStorage, 0), MaxPolls),
+		bucket(ScheduleBucket, "what the schedule knows of each feed", int64(partitions)<<30, jetstream.FileStorage, 0),
+		bucket(HostBucket, "what the schedule knows of each host", int64(partitions)*256<<20, jetstream.FileStorage, 0),
+		withHistory(bucket(PollBucket, "the last polls of each feed", int64(partitions)*512<<20, jetstream.FileStorage, 0), MaxPolls),
 		leaderReads(bucket(SubscriptionBucket, "where feeds are pushed from", 64<<20, jetstream.FileStorage, 0)),
 		discardOld(leaderReads(bucket(ResponseBucket, "what requests that may come again were answered", 64<<20, jetstream.FileStorage, ResponseExpiry))),
 		bucket(RuleBucket, "the rules in force", 32<<20, jetstream.FileStorage, 0),

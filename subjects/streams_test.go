@@ -46,7 +46,7 @@ func TestStreams_QueuesAreBoundedAndRejectNewTasks(t *testing.T) {
 		if s.Duplicates != InFlightTimeout || s.MaxAge != 0 {
 			t.Errorf("%s: got a duplicate window of %v and a maximum age of %v, want %v and none", q.name, s.Duplicates, s.MaxAge, InFlightTimeout)
 		}
-		if !slices.ContainsFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == q.name }) {
+		if !slices.ContainsFunc(streams(1, 1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == q.name }) {
 			t.Errorf("%s: not declared", q.name)
 		}
 	}
@@ -55,12 +55,12 @@ func TestStreams_QueuesAreBoundedAndRejectNewTasks(t *testing.T) {
 func TestStreams_BucketsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{ScheduleBucket, HostBucket, SubscriptionBucket, ResponseBucket, RuleBucket, ProxyBucket, LeaseBucket, AgentBucket} {
-		at := slices.IndexFunc(streams(1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
+		at := slices.IndexFunc(streams(1, 1), func(cfg jetstream.StreamConfig) bool { return cfg.Name == "KV_"+name })
 		if at < 0 {
 			t.Errorf("%s: not declared", name)
 			continue
 		}
-		s := streams(1)[at]
+		s := streams(1, 1)[at]
 		if s.MaxBytes <= 0 || s.MaxMsgsPerSubject != 1 || (s.Discard == jetstream.DiscardNew) == (name == ResponseBucket) || s.AllowDirect == (name == SubscriptionBucket || name == ResponseBucket) || !s.DenyDelete || !s.AllowRollup {
 			t.Errorf("%s: got %+v, want a bounded bucket with one value for each key", name, s)
 		}
@@ -79,10 +79,10 @@ func TestStreams_TotalSizeIsBounded(t *testing.T) {
 	if queued >= 1<<30 {
 		t.Errorf("queues: got %d bytes, want less than 1 GB", queued)
 	}
-	if got := MaxBytes(); got < queued || got >= 4<<30 {
+	if got := MaxBytes(1); got < queued || got >= 4<<30 {
 		t.Errorf("all streams: got %d bytes, want less than 4 GB", got)
 	}
-	for _, s := range streams(1) {
+	for _, s := range streams(1, 1) {
 		if s.MaxBytes <= 0 {
 			t.Errorf("%s: not bounded", s.Name)
 		}
@@ -92,7 +92,7 @@ func TestStreams_TotalSizeIsBounded(t *testing.T) {
 func TestStreams_SubjectsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, s := range streams(1) {
+	for _, s := range streams(1, 1) {
 		if len(s.Subjects) == 0 {
 			t.Errorf("%s: got no subjects", s.Name)
 		}

@@ -7,8 +7,9 @@ import (
 	"feedmesh/agent/wire"
 )
 
-// A meshCommand groups the commands about the agents of a mesh.
+// A meshCommand groups the commands about a mesh and its agents.
 type meshCommand struct {
+	Plan   meshPlanCommand   `cmd:"" help:"Estimate the machines that a mesh needs."`
 	Cordon meshCordonCommand `cmd:"" help:"Keep leases from agents: others hold them within seconds."`
 	Drain  meshDrainCommand  `cmd:"" help:"Keep leases and tasks from agents, as before they are stopped for long."`
 	Resume meshResumeCommand `cmd:"" help:"Let cordoned and drained agents work again."`

@@ -41,7 +41,7 @@ type cli struct {
 	Stories       storiesCommand       `cmd:"" help:"List, show, split and join stories."`
 	Briefing      briefingCommand      `cmd:"" help:"Print a short text about the top stories or a view, each sentence with its items."`
 	Status        statusCommand        `cmd:"" help:"Show the status of the mesh: feeds, items, queues, agents."`
-	Mesh          meshCommand          `cmd:"" help:"Take agents out of work, as before they are stopped, and let them work again."`
+	Mesh          meshCommand          `cmd:"" help:"Estimate the machines of a mesh; take agents out of work, and let them work again."`
 	Keep          keepCommand          `cmd:"" help:"Show how long items are kept and the next purge, or try a limit."`
 	Quarantine    quarantineCommand    `cmd:"" help:"List, replay and drop tasks that failed all deliveries."`
 	Reindex       reindexCommand       `cmd:"" help:"Compare the search index with the store and repair it; searches stay available."`
@@ -141,6 +141,7 @@ func (p *program) parser(ctx context.Context, args []string) *kong.Kong {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Help(printHelp),
 		kong.Configuration(readSettings),
+		planDefaults,
 		kong.Bind(p),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)

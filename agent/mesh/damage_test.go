@@ -29,7 +29,7 @@ import (
 const damagedFeeds, damagedTasks = 100, 50
 
 func damageOptions(dir string) embedded.Options {
-	return embedded.Options{Dir: dir, MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler), RecoveryTimeout: 5 * time.Second}
+	return embedded.Options{Dir: dir, MaxFile: subjects.MaxBytes(1) * 5 / 4, MaxMessage: subjects.MaxMessage, Log: slog.New(slog.DiscardHandler), RecoveryTimeout: 5 * time.Second}
 }
 
 // joinAt runs do with the mesh of a server on the files in dir.

@@ -39,7 +39,7 @@ func TestStreams_ReplicatedToJoiningServers(t *testing.T) {
 	dir, addrs := t.TempDir(), addresses(t, 3)
 	launch := func(i int) *embedded.Server {
 		s, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(dir, fmt.Sprint(i)), MaxFile: subjects.MaxBytes() * 2, MaxMessage: subjects.MaxMessage,
+			Dir: filepath.Join(dir, fmt.Sprint(i)), MaxFile: subjects.MaxBytes(1) * 2, MaxMessage: subjects.MaxMessage,
 			Cluster: &embedded.Cluster{Listen: addrs[i], Peers: addrs, Secret: "s3cret"}, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {

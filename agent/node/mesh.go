@@ -49,8 +49,12 @@ func (p *process) natsOptions() []nats.Option {
 
 // startNATS starts the embedded NATS server.
 func (p *process) startNATS() (*embedded.Server, error) {
+	partitions := 1
+	if p.config.Servers.Listen != "" { // the mesh may have been created with more than the setting
+		partitions = config.MaxPartitions
+	}
 	o := embedded.Options{
-		Dir: p.path("nats"), MaxFile: subjects.MaxBytes() * 5 / 4, MaxMessage: subjects.MaxMessage, Log: p.options.Log,
+		Dir: p.path("nats"), MaxFile: subjects.MaxBytes(partitions) * 5 / 4, MaxMessage: subjects.MaxMessage, Log: p.options.Log,
 	}
 	if s := p.config.Servers; s.Listen != "" {
 		o.Cluster = &embedded.Cluster{Listen: s.Listen, Peers: s.Peers, Secret: string(s.Secret)}

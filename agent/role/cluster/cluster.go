@@ -43,9 +43,9 @@ func Run(ctx context.Context, env *work.Env) error {
 	return group.Wait()
 }
 
-// maxWindowItems bounds the items in a clusterer's memory: near duplicates take some 170 bytes an item and 250 bytes in
+// MaxWindowItems bounds the items in a clusterer's memory: near duplicates take some 170 bytes an item and 250 bytes in
 // files, stories some 3 KB an event.
-const maxWindowItems = 1_000_000
+const MaxWindowItems = 1_000_000
 
 // Items of archives, which come with a new feed, form stories of their own time. Only the last ones of them are in
 // memory: they come in no order, and many publishers' archives seldom at once. They are not loaded after a takeover.
@@ -87,9 +87,9 @@ type clusterer struct {
 func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition string) *clusterer {
 	window := env.Config.Cluster.Window
 	settings := near.Default()
-	settings.Window, settings.MaxItems = window, maxWindowItems
+	settings.Window, settings.MaxItems = window, MaxWindowItems
 	weights, limits := story.Default(), story.DefaultLimits()
-	limits.Window, limits.Reach, limits.Items = window, window, maxWindowItems
+	limits.Window, limits.Reach, limits.Items = window, window, MaxWindowItems
 	ids := story.IDs{Event: storage.EventID, Story: storage.StoryID}
 	index := near.NewIndex(settings)
 	index.Spill(newWindowFile(windowFolder(env.Config.Data)))
