@@ -34,7 +34,7 @@ type Config struct {
 	NATSLogin NATSLogin `embed:""`
 
 	Store     Address `placeholder:"URL" help:"PostgreSQL database for feeds and items, such as postgres://USER:PASSWORD@HOST/DATABASE. By default a SQLite file in the data folder."`
-	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS. By default an embedded index in the data folder."`
+	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS; meilisearch: without a host starts the installed program meilisearch with its files in the data folder. By default an embedded index in the data folder."`
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
 	SecretKeyFile string `placeholder:"FILE" help:"Key by which the passwords of feeds and proxies and the receivers of subscriptions are sealed, the same file for all agents of a mesh with role schedule, crawl, deliver or api: 32 random bytes in base64, such as by openssl rand -base64 32. The first line seals; more lines open what older keys sealed. By default secret.key in the data folder, made when it is needed; none with --nats or --cluster-listen."`

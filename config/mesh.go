@@ -68,6 +68,9 @@ func (c Config) validateCluster() (errs []error) {
 	return errs
 }
 
+// OwnMeilisearch is the search setting of an agent that runs Meilisearch itself, with its files in the data folder.
+const OwnMeilisearch Address = "meilisearch:"
+
 // validateEngines returns the errors of the settings for store and index.
 func (c Config) validateEngines() (errs []error) {
 	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -75,8 +78,11 @@ func (c Config) validateEngines() (errs []error) {
 	if scheme, _, _ := strings.Cut(string(c.Store), "://"); c.Store != "" && scheme != "postgres" && scheme != "postgresql" {
 		addError("store: %q is not a PostgreSQL URL; write postgres://USER:PASSWORD@HOST/DATABASE", c.Store.String())
 	}
-	if c.Search != "" && !isURL(c.Search, "meilisearch", "meilisearchs") {
-		addError("search: %q is not a Meilisearch URL; write meilisearch://HOST:7700", c.Search.String())
+	if c.Search != "" && c.Search != OwnMeilisearch && !isURL(c.Search, "meilisearch", "meilisearchs") {
+		addError("search: %q is not a Meilisearch URL; write meilisearch://HOST:7700, or meilisearch: for a server that the agent starts", c.Search.String())
+	}
+	if c.Search == OwnMeilisearch && c.SearchKey != "" {
+		addError("search-key: cannot be combined with search meilisearch: the agent makes its own key; remove search-key")
 	}
 	if c.Search == "" && c.SearchKey != "" {
 		addError("search-key: requires search; set the Meilisearch URL")

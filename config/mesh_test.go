@@ -36,8 +36,10 @@ func TestValidate_MeshErrors(t *testing.T) {
 		}, "cluster.listen: cannot be combined with nats: use either embedded or external NATS servers"},
 
 		{func(c *Config) { c.Store = "mysql://h/d" }, `store: "mysql://h/d" is not a PostgreSQL URL; write postgres://USER:PASSWORD@HOST/DATABASE`},
-		{func(c *Config) { c.Search = "http://h:7700" }, `search: "http://h:7700" is not a Meilisearch URL; write meilisearch://HOST:7700`},
+		{func(c *Config) { c.Search = "http://h:7700" }, `search: "http://h:7700" is not a Meilisearch URL; write meilisearch://HOST:7700, or meilisearch: for a server that the agent starts`},
 		{func(c *Config) { c.SearchKey = "k" }, "search-key: requires search; set the Meilisearch URL"},
+		{func(c *Config) { c.Search = "meilisearch:7700" }, `search: "meilisearch:7700" is not a Meilisearch URL; write meilisearch://HOST:7700, or meilisearch: for a server that the agent starts`},
+		{func(c *Config) { c.Search, c.SearchKey = "meilisearch:", "k" }, "search-key: cannot be combined with search meilisearch: the agent makes its own key; remove search-key"},
 
 		{func(c *Config) { c.Schedule.Interval = time.Millisecond }, "schedule.interval: 1ms is less than 1s"},
 		{func(c *Config) { c.Trace.To = "host:4318" }, `trace.to: "host:4318" is not a URL; write http://HOST:4318`},
@@ -64,7 +66,8 @@ func TestValidate_AcceptsMeshSettings(t *testing.T) {
 		"engines": func(c *Config) {
 			c.Store, c.Search, c.SearchKey = "postgres://u:p@a:1,b:2/d?target_session_attrs=read-write", "meilisearchs://h", "k"
 		},
-		"a trace": func(c *Config) { c.Trace = Trace{To: "https://collector:4318", Share: 0.1} },
+		"an own Meilisearch": func(c *Config) { c.Search = "meilisearch:" },
+		"a trace":            func(c *Config) { c.Trace = Trace{To: "https://collector:4318", Share: 0.1} },
 	} {
 		c := Default()
 		change(&c)

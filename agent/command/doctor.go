@@ -35,7 +35,7 @@ type doctorCommand struct {
 	NATS   []config.Address `name:"nats" placeholder:"URL" help:"NATS servers to check."`
 	config.NATSLogin
 	Store     config.Address `placeholder:"URL" help:"PostgreSQL to check."`
-	Search    config.Address `placeholder:"URL" help:"Meilisearch to check."`
+	Search    config.Address `placeholder:"URL" help:"Meilisearch to check; meilisearch: whether it is installed."`
 	SearchKey config.Secret  `placeholder:"SECRET" help:"API key for Meilisearch. @FILE reads it from a file."`
 
 	OIDCIssuer config.Address `name:"oidc-issuer" placeholder:"URL" help:"OpenID provider to check."`
@@ -338,6 +338,9 @@ func checkEngine(ctx context.Context, name string, address config.Address, try f
 	defer cancel()
 	if err := try(ctx, address); err != nil {
 		return failedCheck(name, "%v", err)
+	}
+	if address == config.OwnMeilisearch {
+		return passedCheck(name, "Meilisearch is installed")
 	}
 	return passedCheck(name, "%v responds", address)
 }

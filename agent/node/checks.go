@@ -83,6 +83,9 @@ func newProbes(p *process, server *embedded.Server, env *role.Env) []*probe {
 	if env.Index != nil {
 		probes = append(probes, newIndexProbe(env))
 	}
+	if p.search != nil {
+		probes = append(probes, newProbe("meilisearch", func(context.Context) error { return p.search.Running() }))
+	}
 	if p.needsData() {
 		probes = append(probes, newProbe("disk", func(context.Context) error { return p.checkDiskSpace() }))
 	}

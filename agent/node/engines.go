@@ -13,6 +13,7 @@ import (
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role"
 	"feedmesh/config"
+	"feedmesh/embedded/meilisearchd"
 	"feedmesh/storage"
 	"feedmesh/storage/bleve"
 	"feedmesh/storage/meilisearch"
@@ -109,7 +110,12 @@ const searchAttempt = 10 * time.Second
 // openSearch opens the index. If its server is away, the node starts without it: feeds are polled, and items wait on the
 // queue of role index. Only with an empty store it waits, because it is unknown whether the index is empty too.
 func (e engines) openSearch(ctx context.Context) error {
-	d := outside("index", "Meilisearch", e.config.Search)
+	if e.config.Search == config.OwnMeilisearch {
+		if err := e.startMeilisearch(ctx); err != nil {
+			return err
+		}
+	}
+	d := outside("index", "Meilisearch", config.Address(e.meilisearch().URL))
 	if d.hosts == "" {
 		return e.openIndex(ctx)
 	}
@@ -134,27 +140,53 @@ func (e engines) openSearch(ctx context.Context) error {
 		return err
 	}
 	e.options.Log.Warn("dependency unavailable, items wait to be indexed", "name", d.String(), "err", err)
-	late := meilisearch.NewLate(meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log), err)
+	late := meilisearch.NewLate(e.meilisearch(), err)
 	e.env.Index = late
 	e.closeLater(late)
 	return nil
 }
 
 func (e engines) openIndex(ctx context.Context) (err error) {
-	if e.config.Search != "" {
-		e.self.Index = "meilisearch"
-		e.env.Index, err = meilisearch.Open(ctx, meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log))
-	} else {
-		e.self.Index, err = e.ownIndex()
-		if err == nil {
+	switch e.config.Search {
+	case "":
+		if e.self.Index, err = e.ownIndex("index"); err == nil {
 			e.env.Index, err = e.openBleve()
 		}
+	case config.OwnMeilisearch:
+		if e.self.Index, err = e.ownIndex(meilisearchFolder); err == nil {
+			e.env.Index, err = meilisearch.Open(ctx, e.meilisearch())
+		}
+	default:
+		e.self.Index = "meilisearch"
+		e.env.Index, err = meilisearch.Open(ctx, e.meilisearch())
 	}
 	if err != nil {
 		return err
 	}
 	e.closeLater(e.env.Index)
 	return nil
+}
+
+// meilisearchFolder is the folder of the own Meilisearch in the data folder.
+const meilisearchFolder = "meilisearch"
+
+// startMeilisearch starts the Meilisearch of this process.
+func (e engines) startMeilisearch(ctx context.Context) (err error) {
+	e.search, err = meilisearchd.Start(ctx, meilisearchd.Options{Dir: e.path(meilisearchFolder), Log: e.options.Log})
+	if err != nil {
+		return err
+	}
+	e.closeLater(e.search)
+	e.options.Log.Info("Meilisearch started", "url", e.search.URL())
+	return nil
+}
+
+// meilisearch returns the options of the server that this process runs or --search names.
+func (e engines) meilisearch() meilisearch.Options {
+	if e.search != nil {
+		return meilisearch.Options{URL: e.search.URL(), Key: e.search.Key(), Log: e.options.Log}
+	}
+	return meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log)
 }
 
 // meilisearchOptions returns the options of the server that --search names.
@@ -168,15 +200,19 @@ func CheckStore(ctx context.Context, store config.Address) error {
 	return postgres.Check(ctx, string(store))
 }
 
-// CheckSearch checks the Meilisearch that --search names without changes. Its error states the problem and
+// CheckSearch checks the Meilisearch that --search names without changes, or whether it is installed for an agent that
+// starts it. Its error states the problem and
 // the remedy.
 func CheckSearch(ctx context.Context, search config.Address, key config.Secret) error {
+	if search == config.OwnMeilisearch {
+		return meilisearchd.Check(ctx)
+	}
 	return meilisearch.Check(ctx, meilisearchOptions(search, key, nil))
 }
 
-// ownIndex returns the ID of the index of this data folder.
-func (e engines) ownIndex() (string, error) {
-	path, err := filepath.Abs(e.path("index"))
+// ownIndex returns the ID of the index in a folder of this data folder.
+func (e engines) ownIndex(name string) (string, error) {
+	path, err := filepath.Abs(e.path(name))
 	if err != nil {
 		return "", err
 	}

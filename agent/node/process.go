@@ -15,6 +15,7 @@ import (
 	"feedmesh/agent/role"
 	"feedmesh/agent/role/work"
 	"feedmesh/config"
+	"feedmesh/embedded/meilisearchd"
 	"feedmesh/subjects"
 )
 
@@ -33,6 +34,8 @@ type process struct {
 	roles     []role.Role
 	self      subjects.Agent // heartbeat record of this process
 	resources []io.Closer    // open resources in the order of opening
+
+	search *meilisearchd.Server // nil unless this process runs Meilisearch
 
 	certificates certificates // of the listeners
 }
@@ -66,7 +69,7 @@ func (p *process) path(name string) string { return filepath.Join(p.config.Data,
 func (p *process) needsData() bool {
 	return len(p.config.NATS) == 0 || p.config.TLS.ACMEHost != "" ||
 		p.config.Store == "" && p.needs(func(r role.Role) bool { return r.Store }) ||
-		p.config.Search == "" && p.needs(func(r role.Role) bool { return r.Index })
+		(p.config.Search == "" || p.config.Search == config.OwnMeilisearch) && p.needs(func(r role.Role) bool { return r.Index })
 }
 
 // openData creates the data folder and locks it for this process. Only its user may read what is in it: the

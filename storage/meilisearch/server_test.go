@@ -470,3 +470,15 @@ func TestStamps_OlderDocumentFormatIsStale(t *testing.T) {
 		t.Errorf("got count %d, %v, want 2 after the second put", n, err)
 	}
 }
+
+// The comparison with the store reads the stamps of an index that was deleted and made again.
+func TestStamps_IndexWithoutDocuments(t *testing.T) {
+	x, err := Open(t.Context(), newOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if stamps, err := x.Stamps(t.Context(), time.Now(), "", 10); err != nil || len(stamps) > 0 {
+		t.Errorf("got %v, %v; want no stamps", stamps, err)
+	}
+}

