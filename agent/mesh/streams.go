@@ -82,7 +82,8 @@ func (c *client) awaitStreams(ctx context.Context, waiting func(error)) error {
 // IsUnavailable reports whether the servers did not respond or are temporarily unable to.
 func IsUnavailable(err error) bool {
 	var api *jetstream.APIError
-	return isTimeout(err) || errors.As(err, &api) && api.Code >= 500
+	var ofWatch *nats.APIError // a bucket is watched by the client's older API
+	return isTimeout(err) || errors.As(err, &api) && api.Code >= 500 || errors.As(err, &ofWatch) && ofWatch.Code >= 500
 }
 
 func isTimeout(err error) bool {
