@@ -207,8 +207,8 @@ func (s states) findState(ctx context.Context, feedID string) (state *subjects.S
 }
 
 // OpenJournal reads the journal of a partition of the schedule, one of so many, and calls each for the state of every feed.
-// Unreadable entries are moved to the quarantine: their feeds have the state of an earlier entry or none. What others write meanwhile may be missing; the
-// first write then fails.
+// Unreadable entries are moved to the quarantine: their feeds have the state of an earlier entry or none. What others write
+// meanwhile may be missing; the first write then fails.
 func (s states) OpenJournal(ctx context.Context, partition, partitions int, each func(subjects.FeedState)) (*Journal, error) {
 	j := &Journal{states: s, partition: partition, keys: ">", slotOf: map[string]int{}, removed: map[string]bool{}}
 	if partitions > 1 {
@@ -231,6 +231,11 @@ func (s states) OpenJournal(ctx context.Context, partition, partitions int, each
 	})
 	if err == nil && single {
 		err = j.convert(ctx, feeds)
+	}
+	if err == nil && partition == 0 && partitions > 1 { // unreadable values beside the partitions, which no other reads
+		beside := s.entries()
+		beside.keys = "*"
+		err = beside.load(ctx, func(jetstream.KeyValueEntry, *readEntry) {})
 	}
 	if err != nil {
 		return nil, err

@@ -2,12 +2,14 @@ package mesh_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"feedmesh/agent/mesh"
@@ -72,6 +74,17 @@ func TestJournal_Partitions(t *testing.T) {
 	}
 	if s, err := m.State(t.Context(), "feed24"); err != nil || s == nil || s.ETag != "4" {
 		t.Errorf("got state %+v, %v; want that of the last partition", s, err)
+	}
+	js, err := jetstream.New(r.connect())
+	r.check(err)
+	kv, err := js.KeyValue(t.Context(), subjects.ScheduleBucket)
+	r.check(err)
+	_, err = kv.PutString(t.Context(), "unreadable", "text")
+	r.check(err)
+	open(1)
+	open(0)
+	if _, err := kv.Get(t.Context(), "unreadable"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("got %v for an unreadable value beside the partitions, want it in the quarantine", err)
 	}
 	if err := journals[1].Put(t.Context(), []subjects.FeedState{stateOf(99, 0)}, nil); err != nil {
 		t.Errorf("opening a journal must not fence its owner: %v", err)
