@@ -163,7 +163,7 @@ func TestMetrics_CompleteAndBounded(t *testing.T) {
 	for _, want := range []string{
 		`feedmesh_agent_info{roles="` + strings.Join(role.Names(role.All), ",") + `",version="test"} 1`,
 		`feedmesh_fetch_total{outcome="fetched"} `, "feedmesh_fetch_duration_seconds_bucket{", "feedmesh_feed_lag_seconds_bucket{",
-		`feedmesh_feeds{state="waiting",tier="hot"} `, "feedmesh_overdue_feeds ", "feedmesh_items_stored_total ", "feedmesh_duplicates_total ",
+		`feedmesh_feeds{partition="0",state="waiting",tier="hot"} `, `feedmesh_overdue_feeds{partition="0"} `, "feedmesh_items_stored_total ", "feedmesh_duplicates_total ",
 		`feedmesh_queue_pending{queue="crawl"} `, "feedmesh_index_lag_seconds_bucket{", `feedmesh_quarantined_total{queue="parse"} 0`,
 		`feedmesh_active{lease="schedule"} 1`, `feedmesh_active{lease="cluster-en"} 1`, "go_goroutines ", "process_resident_memory_bytes ",
 	} {
