@@ -31,7 +31,9 @@ func TestPartitionOf_SpreadsHosts(t *testing.T) {
 // Numbers of feeds are known if all partitions publish them; notices are those of all, each text once.
 func TestScheduleLeases_Sums(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	notice := func(minute int, text string) Notice { return Notice{At: at.Add(time.Duration(minute) * time.Minute), Text: text} }
+	notice := func(minute int, text string) Notice {
+		return Notice{At: at.Add(time.Duration(minute) * time.Minute), Text: text}
+	}
 	leases := map[string]Lease{
 		"schedule":   {Feeds: &ScheduleCounts{Polled: 5, InFlight: 1}, Schedule: &ScheduleProgress{Notices: []Notice{notice(3, "clock"), notice(1, "store")}}},
 		"schedule.1": {Feeds: &ScheduleCounts{Polled: 2, Failing: 1}, Schedule: &ScheduleProgress{Notices: []Notice{notice(4, "clock"), notice(2, "due times")}}},

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Servers that are temporarily unable to respond are unavailable, by whichever API of the client they were asked.
+// An error of a server that is temporarily unable to respond is recognised from both APIs of the client.
 func TestIsUnavailable_BothAPIs(t *testing.T) {
 	for _, err := range []error{
 		nats.ErrTimeout, &jetstream.APIError{Code: 503, ErrorCode: 10008}, &nats.APIError{Code: 503, ErrorCode: 10008},
