@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -125,8 +126,15 @@ func (m *mesh) garbageTo(r *run, queue string, published map[string]bool) {
 		r.miss("open queue %s: %v", queue, err)
 		return
 	}
+	partition := "en"
+	if queue == subjects.ObserveQueue.Name { // whose partitions have numbers from 1 on
+		partition = strconv.Itoa(*partitionsFlag - 1)
+	}
 	for _, subject := range stream.CachedInfo().Config.Subjects {
-		subject = strings.NewReplacer("*", "en", ">", "en").Replace(subject)
+		subject = strings.NewReplacer("*", partition, ">", partition).Replace(subject)
+		if subject == queue+".0" {
+			continue // no process takes it: partition 0 has the subject without a number
+		}
 		for range 3 {
 			value := r.unreadable()
 			if _, err := m.js.Publish(m.ctx, subject, []byte(value)); err != nil {
