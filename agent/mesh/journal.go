@@ -143,27 +143,31 @@ func (e *readEntry) decode(key string) error {
 	return nil
 }
 
-// find returns the record of a feed. It decodes no other.
-func (e *readEntry) find(key, feedID string) (found record, ok bool) {
-	text := e.text
-	if _, isSlot := slotNumber(key); isSlot {
-		start := fmt.Appendf(nil, `{"id":%q,`, feedID)
-		for text = range bytes.Lines(e.text) {
-			if bytes.HasPrefix(text, start) {
-				break
-			}
-		}
-		if !bytes.HasPrefix(text, start) {
-			return record{}, false
-		}
-	} else if key != feedID {
-		return record{}, false
+// find calls each for the readable records of some feeds. It decodes no others.
+func (e *readEntry) find(key string, feedIDs map[string]bool, each func(record)) {
+	texts, id := bytes.Lines(e.text), recordID
+	if _, isSlot := slotNumber(key); !isSlot {
+		texts, id = slices.Values([][]byte{e.text}), func([]byte) []byte { return []byte(key) }
 	}
-	one := readEntry{text: text}
-	if err := one.decode(key); err != nil || len(one.records) != 1 {
-		return record{}, false
+	for text := range texts {
+		if !feedIDs[string(id(text))] {
+			continue
+		}
+		one := readEntry{text: text}
+		if err := one.decode(key); err == nil && len(one.records) == 1 {
+			each(one.records[0])
+		}
 	}
-	return one.records[0], true
+}
+
+// recordID returns the feed ID of a record in a line, which is its first member; nil if there is none.
+func recordID(line []byte) []byte {
+	rest, found := bytes.CutPrefix(line, []byte(`{"id":"`))
+	id, _, ends := bytes.Cut(rest, []byte(`"`))
+	if !found || !ends {
+		return nil
+	}
+	return id
 }
 
 func (r *record) check() error {
@@ -194,16 +198,23 @@ func (s states) readStates(ctx context.Context) (map[string]*subjects.State, err
 	return feeds, err
 }
 
-// findState returns the newest state of a feed, nil if none exists.
-func (s states) findState(ctx context.Context, feedID string) (state *subjects.State, err error) {
-	found := s.entries()
-	found.check = nil
-	err = found.each(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) {
-		if newer, ok := e.find(kv.Key(), feedID); ok {
-			state = newer.State
-		}
+// findStates returns the newest states of feeds, by feed ID.
+func (s states) findStates(ctx context.Context, feedIDs []string) (map[string]*subjects.State, error) {
+	wanted := make(map[string]bool, len(feedIDs))
+	for _, id := range feedIDs {
+		wanted[id] = true
+	}
+	found := make(map[string]*subjects.State, len(feedIDs))
+	entries := s.entries()
+	entries.check = nil
+	err := entries.each(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) { // in the order of their writes
+		e.find(kv.Key(), wanted, func(r record) {
+			if found[r.FeedID] = r.State; r.State == nil {
+				delete(found, r.FeedID)
+			}
+		})
 	})
-	return state, err
+	return found, err
 }
 
 // OpenJournal reads the journal of a partition of the schedule, one of so many, and calls each for the state of every feed.

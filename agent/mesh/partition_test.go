@@ -72,7 +72,7 @@ func TestJournal_Partitions(t *testing.T) {
 	if len(all) != 5*partitions {
 		t.Errorf("got states of %v, want %d", slices.Sorted(maps.Keys(all)), 5*partitions)
 	}
-	if s, err := m.State(t.Context(), "feed24"); err != nil || s == nil || s.ETag != "4" {
+	if s, err := m.StatesOf(t.Context(), "feed24"); err != nil || s["feed24"] == nil || s["feed24"].ETag != "4" {
 		t.Errorf("got state %+v, %v; want that of the last partition", s, err)
 	}
 	js, err := jetstream.New(r.connect())

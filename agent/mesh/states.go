@@ -25,7 +25,7 @@ type StateSource interface {
 	WriteStates(ctx context.Context) error // writes the states that are newer than those of the bucket
 }
 
-// ServeStates makes LoadStates and State return the states of the active schedule until end is called.
+// ServeStates makes LoadStates and StatesOf return the states of the active schedule until end is called.
 func (c *client) ServeStates(from StateSource) (end func()) {
 	c.active.Store(&from)
 	return func() { c.active.CompareAndSwap(&from, nil) }
@@ -49,12 +49,20 @@ func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) e
 // written atomically with them.
 const lastDispatchKey = "last-task"
 
-// State returns the schedule's state of a feed, or nil if none exists.
-func (s states) State(ctx context.Context, feedID string) (*subjects.State, error) {
-	if active := s.active.Load(); active != nil {
-		return (*active).State(feedID), nil
+// StatesOf returns the schedule's states of feeds, by feed ID. Feeds without a state are missing. It takes as long for many feeds
+// as for one: unless the active schedule is in this process, it reads the journal whole.
+func (s states) StatesOf(ctx context.Context, feedIDs ...string) (map[string]*subjects.State, error) {
+	active := s.active.Load()
+	if active == nil {
+		return s.findStates(ctx, feedIDs)
 	}
-	return s.findState(ctx, feedID)
+	found := make(map[string]*subjects.State, len(feedIDs))
+	for _, id := range feedIDs {
+		if state := (*active).State(id); state != nil {
+			found[id] = state
+		}
+	}
+	return found, nil
 }
 
 // DeletePolls deletes the polls of a feed that was removed from the store.

@@ -160,8 +160,8 @@ func TestBuckets_ReadersSkipUnreadableValues(t *testing.T) {
 		t.Errorf("got the polls %+v, %v; want the readable one", polls, err)
 	}
 	for _, key := range keys {
-		if state, err := m.State(t.Context(), key); state != nil || err != nil {
-			t.Errorf("state of %s: got %+v, %v; want neither", key, state, err)
+		if states, err := m.StatesOf(t.Context(), key); len(states) > 0 || err != nil {
+			t.Errorf("state of %s: got %+v, %v; want neither", key, states, err)
 		}
 		if proxy, err := m.Proxy(t.Context(), key); proxy != nil || err != nil {
 			t.Errorf("proxy %s: got %+v, %v; want neither", key, proxy, err)

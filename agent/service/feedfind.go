@@ -85,18 +85,21 @@ const stateTimeout = 3 * time.Second
 func (s *Feeds) withStates(ctx context.Context, found []storage.Feed) []wire.Feed {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
-	feeds := make([]wire.Feed, len(found))
-	var failed error
+	ids := make([]string, len(found))
 	for i, f := range found {
-		state, err := s.Mesh.State(ctx, f.ID)
-		if err != nil {
-			state, failed = nil, err
-		}
-		feeds[i] = feedOf(f, state)
-		feeds[i].Unknown = err != nil
+		ids[i] = f.ID
 	}
-	if failed != nil && !errors.Is(failed, context.Canceled) { // else the client has left
-		s.Log.Warn("feeds listed without their states: the schedule cannot be read", "err", failed)
+	states, err := s.Mesh.StatesOf(ctx, ids...)
+	if err != nil {
+		states = nil
+		if !errors.Is(err, context.Canceled) { // else the client has left
+			s.Log.Warn("feeds listed without their states: the schedule cannot be read", "err", err)
+		}
+	}
+	feeds := make([]wire.Feed, len(found))
+	for i, f := range found {
+		feeds[i] = feedOf(f, states[f.ID])
+		feeds[i].Unknown = err != nil
 	}
 	return feeds
 }

@@ -50,11 +50,11 @@ func (s *Feeds) Get(ctx context.Context, in wire.ByID) (wire.Feed, error) {
 	if err != nil {
 		return wire.Feed{}, err
 	}
-	state, err := s.Mesh.State(ctx, in.ID)
+	states, err := s.Mesh.StatesOf(ctx, in.ID)
 	if err != nil {
 		return wire.Feed{}, err
 	}
-	feed := feedOf(stored, state)
+	feed := feedOf(stored, states[in.ID])
 	feed.Polls, err = s.Mesh.Polls(ctx, in.ID)
 	return feed, err
 }

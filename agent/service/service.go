@@ -33,9 +33,9 @@ import (
 // A Mesh is the part of [mesh.Mesh] that the API uses.
 type Mesh interface {
 	subjects.Publisher
-	Schema(ctx context.Context) int // newest schema version that all agents decode
-	State(ctx context.Context, feedID string) (*subjects.State, error)
-	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error) // newest first
+	Schema(ctx context.Context) int                                                      // newest schema version that all agents decode
+	StatesOf(ctx context.Context, feedIDs ...string) (map[string]*subjects.State, error) // by feed ID
+	Polls(ctx context.Context, feedID string) ([]subjects.Poll, error)                   // newest first
 	LoadStates(ctx context.Context, each func(subjects.FeedState)) error
 	Proxy(ctx context.Context, id string) (*subjects.Proxy, error) // nil: no state stored
 	Host(ctx context.Context, name string) (*subjects.Host, error) // nil: no state stored

@@ -25,7 +25,7 @@ func withHubs(env *work.Env, next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
 	mux.Handle(websub.Path, websub.NewHandler(websub.HandlerOptions{
-		Subscriptions: env.Mesh.Subscriptions(), Deliver: (&pushes{out: env.Mesh, state: env.Mesh.State, clock: env.Clock, log: env.Log}).deliver,
+		Subscriptions: env.Mesh.Subscriptions(), Deliver: (&pushes{out: env.Mesh, states: env.Mesh.StatesOf, clock: env.Clock, log: env.Log}).deliver,
 		Now: env.Clock.Now, Metrics: websub.NewMetrics(env.Metrics), Log: env.Log,
 	}))
 	return mux
@@ -33,10 +33,10 @@ func withHubs(env *work.Env, next http.Handler) http.Handler {
 
 // pushes passes pushed documents on.
 type pushes struct {
-	out   subjects.Publisher
-	state func(ctx context.Context, feedID string) (*subjects.State, error)
-	clock work.Clock
-	log   *slog.Logger
+	out    subjects.Publisher
+	states func(ctx context.Context, feedIDs ...string) (map[string]*subjects.State, error)
+	clock  work.Clock
+	log    *slog.Logger
 }
 
 // deliver publishes a pushed document to parse, as crawl does with a fetched one.
@@ -45,11 +45,13 @@ func (p *pushes) deliver(ctx context.Context, d websub.Delivery) error {
 	defer cancel()
 	body, hash := fetch.Compress(d.Body)
 	receipt := subjects.PushReceipt(d.FeedID, d.Partition, hash, int64(len(d.Body)), p.clock.Now())
-	state, err := p.state(ctx, d.FeedID)
+	states, err := p.states(ctx, d.FeedID)
 	if err != nil {
 		return fmt.Errorf("publish a push: %w", err)
 	}
-	receipt.FullText = state != nil && state.FullText
+	if state := states[d.FeedID]; state != nil {
+		receipt.FullText = state.FullText
+	}
 	err = subjects.Publish(ctx, p.out, subjects.ParseQueue, subjects.Parse{
 		Receipt: receipt, URL: d.Topic, ContentType: d.ContentType, Body: body,
 	})

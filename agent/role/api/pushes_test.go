@@ -22,10 +22,10 @@ import (
 // deliverer returns a receiver of pushes at worktest.Noon.
 func deliverer() (*pushes, *worktest.Outbox) {
 	out := &worktest.Outbox{}
-	full := func(_ context.Context, id string) (*subjects.State, error) {
-		return map[string]*subjects.State{storage.FeedID(worktest.Blog): {FullText: true}}[id], nil
+	full := func(context.Context, ...string) (map[string]*subjects.State, error) {
+		return map[string]*subjects.State{storage.FeedID(worktest.Blog): {FullText: true}}, nil
 	}
-	return &pushes{out: out, state: full, clock: func() time.Time { return worktest.Noon }, log: slog.New(slog.DiscardHandler)}, out
+	return &pushes{out: out, states: full, clock: func() time.Time { return worktest.Noon }, log: slog.New(slog.DiscardHandler)}, out
 }
 
 func TestPush_IsParsedLikeAFetch(t *testing.T) {

@@ -84,7 +84,7 @@ func TestSchedule_AloneWritesResultsOnly(t *testing.T) {
 	}
 	worktest.Eventually(t, "all feeds are polled", func() bool { return polled(atOnce()) == 250 })
 	one := n.crawled()[0].Feeds[0].FeedID
-	if s, err := n.env.Mesh.State(t.Context(), one); err != nil || s.ETag != `"1"` {
+	if s, err := n.env.Mesh.StatesOf(t.Context(), one); err != nil || s[one] == nil || s[one].ETag != `"1"` {
 		t.Errorf("got state %+v, %v, want that of the active schedule", s, err)
 	}
 	n.stop()

@@ -157,14 +157,14 @@ func (r *testbed) states() map[string]subjects.FeedState {
 // concurrent writes.
 func (r *testbed) state(feedID string) subjects.State {
 	r.T.Helper()
-	s, err := r.Mesh.State(r.T.Context(), feedID)
+	found, err := r.Mesh.StatesOf(r.T.Context(), feedID)
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	if s == nil {
-		return subjects.State{}
+	if s := found[feedID]; s != nil {
+		return *s
 	}
-	return *s
+	return subjects.State{}
 }
 
 func (r *testbed) active() string { return r.lease().Agent }

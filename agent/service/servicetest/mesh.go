@@ -90,9 +90,15 @@ func (m *Mesh) Publish(_ context.Context, msgs ...subjects.Message) error {
 	return nil
 }
 
-// State returns the state of a feed, or nil.
-func (m *Mesh) State(_ context.Context, id string) (*subjects.State, error) {
-	return m.States[id], m.Broken
+// StatesOf returns the states of feeds, by feed ID.
+func (m *Mesh) StatesOf(_ context.Context, ids ...string) (map[string]*subjects.State, error) {
+	found := map[string]*subjects.State{}
+	for _, id := range ids {
+		if state := m.States[id]; state != nil {
+			found[id] = state
+		}
+	}
+	return found, m.Broken
 }
 
 // LoadStates calls each with all states.
