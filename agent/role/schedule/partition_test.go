@@ -1,13 +1,17 @@
 package schedule
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/work/worktest"
@@ -93,6 +97,39 @@ func (r *testbed) leases() map[string]subjects.Lease {
 	return all
 }
 
+// journalsWith returns the partitions whose journals have a record of a feed.
+func (r *testbed) journalsWith(feedID string) map[string]bool {
+	r.T.Helper()
+	kv, err := r.JS.KeyValue(r.T.Context(), subjects.ScheduleBucket)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	keys, err := kv.Keys(r.T.Context())
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	defer decoder.Close()
+	found := map[string]bool{}
+	for _, key := range keys {
+		entry, err := kv.Get(r.T.Context(), key)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		text, err := decoder.DecodeAll(entry.Value(), nil)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		if partition, _, _ := strings.Cut(key, "."); bytes.Contains(text, []byte(`"`+feedID+`"`)) {
+			found[partition] = true
+		}
+	}
+	return found
+}
+
 // reports publishes observations as the API does.
 func (r *testbed) reports(outcome subjects.Outcome, feedID, url string) {
 	r.T.Helper()
@@ -158,6 +195,9 @@ func TestPartitions_EachFeedInOne(t *testing.T) {
 	}
 	r.reports(subjects.Removed, removed, "")
 	worktest.Eventually(t, "the state of a removed feed is gone", func() bool { _, is := r.states()[removed]; return !is })
+	if got := r.journalsWith(removed); len(got) > 1 { // another would be read as newer than a feed that is added again
+		t.Errorf("partitions %v recorded the removal, want only that of the feed", got)
+	}
 
 	stop()
 	worktest.Eventually(t, "the other agent has all partitions", func() bool {

@@ -308,8 +308,10 @@ func (s *scheduler) applyObservations(ctx context.Context, tasks []subjects.Obse
 					f = s.plan.Add(storage.Feed{ID: o.FeedID, URL: o.URL}, now)
 				}
 			case subjects.Removed:
-				s.plan.Remove(o.FeedID)
-				seen.removed = append(seen.removed, o.FeedID)
+				if s.plan.Has(o.FeedID) { // another partition may have it
+					s.plan.Remove(o.FeedID)
+					seen.removed = append(seen.removed, o.FeedID)
+				}
 			case subjects.Changed:
 				f, err = s.reload(ctx, o.FeedID, now)
 			case subjects.Probed:
