@@ -3,10 +3,12 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"feedmesh/storage"
 )
 
-// MaxPartitions bounds the partitions of the schedule, each of which costs some requests a second.
-const MaxPartitions = 64
+// MaxPartitions bounds the partitions of the schedule, which divide the slots of hosts.
+const MaxPartitions = storage.HostSlots
 
 // validateSchedule returns the errors of the polling settings.
 func (c Config) validateSchedule() (errs []error) {
@@ -24,8 +26,8 @@ func (c Config) validateSchedule() (errs []error) {
 	case s.Policy == "uniform" && s.Interval == 0:
 		addError("schedule.interval: is required by policy uniform, such as 10m")
 	}
-	if s.Partitions < 1 || s.Partitions > MaxPartitions {
-		addError("schedule.partitions: %d is not between 1 and %d", s.Partitions, MaxPartitions)
+	if n := s.Partitions; n < 1 || n > MaxPartitions || n&(n-1) != 0 {
+		addError("schedule.partitions: %d is not a power of two from 1 to %d", n, MaxPartitions)
 	}
 	if s.HostSpacing < 0 || s.HostSpacing > time.Hour {
 		addError("schedule.host-spacing: %v is not between 0s and 1h", s.HostSpacing)

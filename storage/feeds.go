@@ -3,6 +3,8 @@ package storage
 import (
 	"cmp"
 	"context"
+	"crypto/md5"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -22,6 +24,8 @@ type FeedQuery struct {
 	Tag    string   // exact
 	Host   string   // of the URL, as [HostOf] returns it
 	Pinned bool     // only pinned feeds
+	Slot   *int     // only feeds with hosts in this slot, see [HostSlot]; nil: all
+	Own    bool     // only feeds with a request of their own
 	IDs    []string // only these, at most [MaxFeedIDs]; nil: all; empty: none
 
 	Sort  FeedSort
@@ -110,6 +114,23 @@ func HostOf(url string) string {
 	return host
 }
 
+// HostSlots is the number of slots into which hosts are divided.
+const HostSlots = 64
+
+// HostSlot returns the slot of the host of a canonical URL, from 0 to [HostSlots] - 1. All feeds of a host are in one, whatever
+// their ports. PostgreSQL calculates it too.
+func HostSlot(url string) int {
+	host := ""
+	if found := urlHost.FindStringSubmatch(url); found != nil {
+		host = found[1]
+	}
+	sum := md5.Sum([]byte(host)) // not for security: a hash that PostgreSQL has too
+	return int(sum[0]) % HostSlots
+}
+
+// urlHost matches up to the end of the host in a URL. The pattern means the same to PostgreSQL.
+var urlHost = regexp.MustCompile(`://(\[[^]/]*\]|[^/:[]*)`)
+
 // Feeds is the part of a [Store] that stores feeds.
 type Feeds interface {
 	// Feed returns the feed with the given ID, or [ErrNotFound].
@@ -163,7 +184,12 @@ type Feeds interface {
 // ForEachFeed calls do with each feed, ordered by URL, until do returns an error. It reads feeds in batches,
 // so memory stays bounded.
 func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
-	for query := (FeedQuery{Limit: feedBatchSize}); ; {
+	return ForEachMatch(ctx, from, FeedQuery{}, do)
+}
+
+// ForEachMatch is [ForEachFeed] with the feeds that match a query, in its order.
+func ForEachMatch(ctx context.Context, from Feeds, query FeedQuery, do func(Feed) error) error {
+	for query.Limit = feedBatchSize; ; {
 		page, err := from.FindFeeds(ctx, query)
 		if err != nil || len(page) == 0 {
 			return err
@@ -177,5 +203,5 @@ func ForEachFeed(ctx context.Context, from Feeds, do func(Feed) error) error {
 	}
 }
 
-// feedBatchSize is the batch size of [ForEachFeed].
+// feedBatchSize is the batch size of [ForEachMatch].
 const feedBatchSize = 1000

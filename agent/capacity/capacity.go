@@ -146,8 +146,8 @@ func (p *planner) agents() {
 		all += p.cores(c.Name, busy, formula)
 	}
 	p.add("all roles", all, "cores", "sum")
-	p.partitions = p.add("--schedule-partitions", math.Ceil(max(p.feeds/partitionFeeds.Value, p.polls/maxPolls.Value)), "",
-		"the larger of feeds / feeds of a partition and polls / polls of a partition")
+	p.partitions = p.add("--schedule-partitions", math.Exp2(math.Ceil(math.Log2(max(1, p.feeds/partitionFeeds.Value, p.polls/maxPolls.Value)))), "",
+		"the larger of feeds / feeds of a partition and polls / polls of a partition, rounded up to a power of two")
 	agents := p.add("agents", max(2, math.Ceil(all/machine.Value)), "", "all roles / cores of a machine, at least 2: one takes over from the other")
 	parallel := config.Default().Crawl.Parallel
 	p.add("--crawl-parallel", max(float64(parallel), math.Ceil(p.polls*fetchTime.Value/agents)), "", fmt.Sprintf("polls x time of a fetch / agents, at least its default, %d", parallel))

@@ -58,7 +58,11 @@ func TestPlan_GrowsWithFeeds(t *testing.T) {
 	for feeds := int64(10); feeds <= maxFeeds; feeds *= 10 {
 		p := plan(t, feeds, 69, 3, 90)
 		for i, f := range p.Figures {
-			if least := before.Figures[i]; f.Value < least.Value || f.Name != least.Name || f.Formula != least.Formula {
+			least := before.Figures[i]
+			if f.Name == "memory of a partition of the schedule" { // their number is rounded up to a power of two
+				least.Value /= 2
+			}
+			if f.Value < least.Value || f.Name != least.Name || f.Formula != least.Formula {
 				t.Errorf("%d feeds: got %+v after %+v", feeds, f, least)
 			}
 		}

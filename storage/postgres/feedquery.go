@@ -50,6 +50,9 @@ func (c *condition) where() string {
 	return " WHERE " + strings.Join(c.terms, " AND ")
 }
 
+// hostSlot is [storage.HostSlot] of the URL, as in the index feeds_host_slot. A percent sign is doubled for [condition.add].
+const hostSlot = `(get_byte(decode(md5(coalesce(substring(url FROM '://(\[[^]/]*\]|[^/:[]*)'), '')), 'hex'), 0) %% 64)`
+
 // feedCondition returns the condition of a query.
 func feedCondition(q storage.FeedQuery) *condition {
 	c := &condition{}
@@ -72,6 +75,12 @@ func feedCondition(q storage.FeedQuery) *condition {
 	}
 	if q.Pinned {
 		c.add(`pinned`)
+	}
+	if q.Slot != nil {
+		c.add(hostSlot+` = %s`, *q.Slot)
+	}
+	if q.Own {
+		c.add(`request IS NOT NULL`)
 	}
 	return c
 }

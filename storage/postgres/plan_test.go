@@ -33,12 +33,17 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	}
 	day := storage.Day(first.FirstSeen)
 	listFeeds, listArgs := findFeeds(storage.FeedQuery{After: storage.FeedPosition{Text: "1"}, Limit: 100})
+	slot := storage.HostSlot("https://other.example/")
+	ofSlot, ofSlotArgs := findFeeds(storage.FeedQuery{Slot: &slot, After: storage.FeedPosition{Text: "1"}, Limit: 100})
+	own, ownArgs := findFeeds(storage.FeedQuery{Own: true, After: storage.FeedPosition{Text: "1"}, Limit: 100})
 	statements := []struct {
 		name, statement, index string
 		inOrder                bool
 		args                   []any
 	}{
 		{"list feeds", listFeeds, "feeds_url_key", true, listArgs},
+		{"feeds of a slot", ofSlot, "feeds_host_slot", true, ofSlotArgs},
+		{"feeds with a request", own, "feeds_request", true, ownArgs},
 		{"item hashes", itemHashes, "items_pkey", false, []any{ids}},
 		{"items by ID", itemsByID, "items_pkey", false, []any{ids}},
 		{"put", itemsToPut, "items_pkey", false, []any{ids}},

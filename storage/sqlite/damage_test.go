@@ -93,7 +93,7 @@ func damageSample(t *testing.T, checksums, inLog bool) map[string][]byte {
 
 // copyWithoutChecksums writes a closed store to another file as an older version did.
 func copyWithoutChecksums(t testing.TB, from, to string) {
-	db, err := driver.Open(to, registerFeedWords)
+	db, err := driver.Open(to, registerFunctions)
 	if err != nil {
 		t.Fatal(err)
 	}

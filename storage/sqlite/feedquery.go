@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 
@@ -10,11 +11,15 @@ import (
 	"feedmesh/storage"
 )
 
-// registerFeedWords registers [storage.FeedSearchText] with a connection as feed_words.
-func registerFeedWords(c *sqlite3.Conn) error {
-	return c.CreateFunction("feed_words", 3, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		ctx.ResultText(storage.FeedSearchText(arg[0].Text(), arg[1].Text(), arg[2].Text()))
-	})
+// registerFunctions registers [storage.FeedSearchText] with a connection as feed_words, and [storage.HostSlot] as host_slot.
+func registerFunctions(c *sqlite3.Conn) error {
+	return errors.Join(
+		c.CreateFunction("feed_words", 3, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+			ctx.ResultText(storage.FeedSearchText(arg[0].Text(), arg[1].Text(), arg[2].Text()))
+		}),
+		c.CreateFunction("host_slot", 1, sqlite3.DETERMINISTIC, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+			ctx.ResultInt(storage.HostSlot(arg[0].Text()))
+		}))
 }
 
 // A feedOrder is the SQL of a [storage.FeedSort].
@@ -69,6 +74,12 @@ func feedCondition(q storage.FeedQuery) *condition {
 	}
 	if q.Pinned {
 		c.add(`pinned`)
+	}
+	if q.Slot != nil {
+		c.add(`host_slot(url) = ?`, *q.Slot)
+	}
+	if q.Own {
+		c.add(`request IS NOT NULL`)
 	}
 	return c
 }

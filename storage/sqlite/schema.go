@@ -100,6 +100,9 @@ const addedTables = `
 	CREATE INDEX IF NOT EXISTS listed_items_by_time ON items (min(published, first_seen), id, first_seen, feed)
 		WHERE NOT spam AND duplicate_of = '' AND (flags IS NULL OR instr(flags, '"muted"') = 0);
 
+	-- Feeds with a request of their own, which are few.
+	CREATE INDEX IF NOT EXISTS feeds_request ON feeds (url) WHERE request IS NOT NULL;
+
 	-- Feeds by tag, as in feeds.tags. Triggers maintain it, also for programs that do not know it.
 	CREATE TABLE IF NOT EXISTS feed_tags (
 		tag  TEXT NOT NULL,

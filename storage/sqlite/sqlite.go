@@ -158,12 +158,12 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 // writing prepares the connection for writes.
 func (e *engine) writing(c *sqlite3.Conn) error {
 	c.WALHook(e.committed)
-	return e.opened(errors.Join(registerFeedWords(c), c.Exec(writerPragmas), requestChecksums(c)))
+	return e.opened(errors.Join(registerFunctions(c), c.Exec(writerPragmas), requestChecksums(c)))
 }
 
 // reading prepares a connection for reads.
 func (e *engine) reading(c *sqlite3.Conn) error {
-	return e.opened(errors.Join(registerFeedWords(c), c.Exec(readerPragmas)))
+	return e.opened(errors.Join(registerFunctions(c), c.Exec(readerPragmas)))
 }
 
 // opened counts a connection that was opened without an error. The driver calls closing only for these.

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func feedsByFilter(c storeTest) {
 	tags := func(list ...string) func(*storage.Feed) { return func(f *storage.Feed) { f.Tags = list } }
 	first := addNamed(c, a, "one", tags("news", `R&D "x"`))
 	addNamed(c, b, "two", tags("News"), func(f *storage.Feed) { f.Pinned = true })
-	last := addNamed(c, d, "three", tags(`a "news`, "новости", "x,", "y"))
+	last := addNamed(c, d, "three", tags(`a "news`, "новости", "x,", "y"), func(f *storage.Feed) { f.Request = &storage.Request{UserAgent: "other"} })
 	addNamed(c, sub, "")
 	addNamed(c, longer, "")
 	for _, q := range []struct {
@@ -81,12 +82,40 @@ func feedsByFilter(c storeTest) {
 		{storage.FeedQuery{Host: "example"}, nil},
 		{storage.FeedQuery{Host: "%"}, nil},
 		{storage.FeedQuery{Pinned: true}, []string{b}},
+		{storage.FeedQuery{Own: true}, []string{d}},
+		{storage.FeedQuery{Own: true, Text: "one"}, nil},
 		{storage.FeedQuery{IDs: []string{last.ID, "none", first.ID}}, []string{a, d}},
 		{storage.FeedQuery{IDs: []string{}}, nil},
 		{storage.FeedQuery{IDs: []string{last.ID, first.ID}, Text: "ONE", Host: "a.example", Tag: "news"}, []string{a}},
 		{storage.FeedQuery{Text: "one", Pinned: true}, nil},
 	} {
 		wantFeeds(c, q.FeedQuery, q.want...)
+	}
+}
+
+// feedsBySlot compares the slots of hosts with those of [storage.HostSlot].
+func feedsBySlot(c storeTest) {
+	want := make([][]string, storage.HostSlots)
+	add := func(url string) {
+		addNamed(c, url, "")
+		slot := storage.HostSlot(url)
+		want[slot] = append(want[slot], url)
+	}
+	for i := range 200 {
+		add(fmt.Sprintf("https://www%d.example/feed?u=http://other.example/%d", i, i))
+	}
+	for _, url := range []string{
+		"https://a.example/", "https://a.example:8443/", "http://a.example:80/x:y@z/", "http://127.0.0.1:8080/", "http://[2001:db8::1]/", "http://[2001:db8::1]:80/a]b",
+		"http://[open/", "https://xn--e1afmkfd.example/лента", "https://пример.example/", "http://", "no address", "://",
+	} {
+		add(url)
+	}
+	if a, b := storage.HostSlot("https://a.example/"), storage.HostSlot("http://a.example:8443/x"); a != b {
+		c.Errorf("ports of a host are in slots %d and %d", a, b)
+	}
+	for slot, urls := range want {
+		slices.Sort(urls)
+		wantFeeds(c, storage.FeedQuery{Slot: &slot}, urls...)
 	}
 }
 

@@ -47,6 +47,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 
 		{"FindFeeds matches text case-insensitively", feedsByText},
 		{"FindFeeds filters by tag, host, pin and ID", feedsByFilter},
+		{"FindFeeds filters by slot of the host", feedsBySlot},
 		{"FindFeeds pages in every order", feedsInOrder},
 		{"FindFeeds uses the current title and URL", feedsRenamed},
 		{"FeedTags counts tags, most used first", feedTags},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
@@ -43,6 +44,19 @@ func (s *scheduler) passOn(ctx context.Context, tasks []subjects.Observe) error 
 	}
 	if err := s.mesh.Publish(ctx, out...); err != nil {
 		return fmt.Errorf("pass observations on to other partitions: %w", err)
+	}
+	return nil
+}
+
+// forEachFeed calls do with each stored feed of this partition.
+func (s *scheduler) forEachFeed(ctx context.Context, do func(storage.Feed) error) error {
+	if s.partitions == 1 {
+		return storage.ForEachFeed(ctx, s.store, do)
+	}
+	for slot := range subjects.SlotsOf(s.partition, s.partitions) {
+		if err := storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Slot: &slot}, do); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -27,18 +27,25 @@ type sealer struct {
 }
 
 // renew seals the passwords of feeds, proxies and subscriptions that are stored in clear text, by an old key or for a former
-// address, and aligns the requests of the plan and of the missing feeds with those of the store. Feeds are all with
-// requests. It returns the number of feeds, proxies and subscriptions whose passwords it sealed.
-func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (sealed int, err error) {
-	if !s.all {
-		return 0, s.alignRequests(ctx, feeds)
+// address, and aligns the requests of the plan and of the missing feeds with those of the store. It returns the number of
+// feeds, proxies and subscriptions whose passwords it sealed.
+func (s *sealer) renew(ctx context.Context, missing []storage.Feed) (sealed int, err error) {
+	var feeds []storage.Feed
+	err = storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Own: true}, func(f storage.Feed) error {
+		feeds = append(feeds, f)
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	renewal := s.keys.Renew()
 	var c changes
 	for _, f := range feeds {
-		renewed, err := s.renewFeed(ctx, renewal, &f)
-		if err != nil {
-			return 0, err
+		renewed := false
+		if s.all {
+			if renewed, err = s.renewFeed(ctx, renewal, &f); err != nil {
+				return 0, err
+			}
 		}
 		if renewed {
 			sealed++
@@ -54,6 +61,20 @@ func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (seal
 			c.states = append(c.states, state)
 		}
 	}
+	if s.all {
+		others, err := s.renewOthers(ctx, renewal)
+		if err != nil {
+			return 0, err
+		}
+		if sealed += others; sealed > 0 {
+			s.log.Info("passwords sealed", "feeds_proxies_and_subscriptions", sealed)
+		}
+	}
+	return sealed, s.states.write(ctx, c)
+}
+
+// renewOthers seals the passwords of proxies and the receivers of subscriptions, ends the renewal, and returns how many it sealed.
+func (s *sealer) renewOthers(ctx context.Context, renewal *secret.Renewal) (sealed int, err error) {
 	proxies, err := storage.Proxies(s.store).List(ctx)
 	if err != nil {
 		return 0, err
@@ -91,28 +112,7 @@ func (s *sealer) renew(ctx context.Context, feeds, missing []storage.Feed) (seal
 			return 0, err
 		}
 	}
-	if err := renewal.Done(ctx); err != nil {
-		return 0, err
-	}
-	if sealed > 0 {
-		s.log.Info("passwords sealed", "feeds_proxies_and_subscriptions", sealed)
-	}
-	return sealed, s.states.write(ctx, c)
-}
-
-// alignRequests updates the requests of feeds in the plan.
-func (s *sealer) alignRequests(ctx context.Context, feeds []storage.Feed) error {
-	var c changes
-	for _, f := range feeds {
-		state, err := s.alignRequest(ctx, f, false)
-		if err != nil {
-			return err
-		}
-		if state != nil {
-			c.states = append(c.states, state)
-		}
-	}
-	return s.states.write(ctx, c)
+	return sealed, renewal.Done(ctx)
 }
 
 // renewFeed seals the request of a stored feed if needed, and reports whether it changed it in the store.

@@ -36,15 +36,8 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 		return err
 	}
 	stored := map[string]bool{}
-	var missing, behind, withRequest []storage.Feed
-	err := storage.ForEachFeed(ctx, s.store, func(f storage.Feed) error {
-		owned := s.owns(f.URL)
-		if f.Request != nil && (owned || s.secrets.all) {
-			withRequest = append(withRequest, f)
-		}
-		if !owned {
-			return nil
-		}
+	var missing, behind []storage.Feed
+	err := s.forEachFeed(ctx, func(f storage.Feed) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		stored[f.ID] = true
@@ -59,7 +52,7 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the feeds to schedule: %w", err)
 	}
-	sealed, err := s.secrets.renew(ctx, withRequest, missing)
+	sealed, err := s.secrets.renew(ctx, missing)
 	if err == nil && sealed > 0 {
 		err = s.loadProxies(ctx)
 	}
