@@ -115,7 +115,7 @@ server_name: %s
 listen: 127.0.0.1:%d
 http: 127.0.0.1:%d
 max_payload: 8MB
-jetstream { store_dir: %q, sync_interval: always, max_file: 16GB, max_mem: 256MB }
+jetstream { store_dir: %q, sync_interval: always, max_file: 256GB, max_mem: 256MB }
 `, s.Name, s.client, s.monitor, s.Data)
 	if s.member {
 		// The advertised address serves nothing, so that servers connect by their configured routes only.
@@ -171,6 +171,20 @@ func (s *NATSServer) Healthy() error {
 	}
 	return nil
 }
+
+// Traffic is what clients sent to a server since its start.
+type Traffic struct {
+	Messages int64 `json:"in_msgs"`
+	Bytes    int64 `json:"in_bytes"`
+}
+
+// Since returns the traffic since an earlier time.
+func (t Traffic) Since(before Traffic) Traffic {
+	return Traffic{t.Messages - before.Messages, t.Bytes - before.Bytes}
+}
+
+// Traffic returns the traffic so far.
+func (s *NATSServer) Traffic() (t Traffic, err error) { return t, s.get("/varz", &t) }
 
 // get reads a page of the server's monitoring into answer, unless that is nil.
 func (s *NATSServer) get(page string, answer any) error {

@@ -44,7 +44,8 @@ func (r *run) remembersFeeds(feeds int, how string) {
 
 // scheduleOnly measures a node with scheduled feeds without polls: with new feeds, and after a restart.
 func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
-	if err := fillStore(ctx, storePath(r.dir), feeds); err != nil {
+	url := func(i int) string { return fmt.Sprintf("http://host%d.example/feed/%d", i/10, i) }
+	if err := fillStore(ctx, storePath(r.dir), feeds, url); err != nil {
 		return err
 	}
 	for _, how := range []string{"new", "known before"} {
@@ -84,8 +85,8 @@ func (r *run) untilScheduled(ctx context.Context, feeds int) error {
 	}
 }
 
-// fillStore creates a store of feeds that were never polled.
-func fillStore(ctx context.Context, path string, feeds int) (err error) {
+// fillStore creates a store of feeds that were never polled, with these URLs.
+func fillStore(ctx context.Context, path string, feeds int, url func(i int) string) (err error) {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
 		return err
@@ -95,8 +96,8 @@ func fillStore(ctx context.Context, path string, feeds int) (err error) {
 	for first := 0; first < feeds; first += chunk {
 		list := make([]storage.Feed, 0, chunk)
 		for i := first; i < min(first+chunk, feeds); i++ {
-			url := fmt.Sprintf("http://host%d.example/feed/%d", i/10, i)
-			list = append(list, storage.Feed{ID: storage.FeedID(url), URL: url, Added: time.Now()})
+			at := url(i)
+			list = append(list, storage.Feed{ID: storage.FeedID(at), URL: at, Added: time.Now()})
 		}
 		if _, err := store.AddFeeds(ctx, list...); err != nil {
 			return err

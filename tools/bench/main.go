@@ -44,12 +44,13 @@ var parts = []part{
 	{"classify", "cost of loading and evaluating rules", false, component.Classify},
 	{"near", "cost of detecting duplicates", false, component.Near},
 	{"stories", "cost of clustering items into stories", false, component.Stories},
+	{"schedule", "a partition of the schedule of 10 million feeds for a day in compressed time, without requests", false, benchSchedule},
 	{"retention", "purge of a third of the items while a node answers searches", false, benchRetention},
 	{"takeover", "time that a new active clusterer needs to load the window", false, benchTakeover},
 }
 
 // servers are the processes that parts start to measure against.
-var servers = map[string]func(ctx context.Context, args []string) error{"serve-feeds": serveFeeds, "serve-web": serveWeb}
+var servers = map[string]func(ctx context.Context, args []string) error{"serve-feeds": serveFeeds, "serve-web": serveWeb, "serve-crawls": serveCrawls}
 
 // exitHelp is the exit code of a process that only printed its flags.
 const exitHelp = 2
