@@ -113,7 +113,7 @@ type Schedule struct {
 	Policy      string        `default:"price" enum:"price,tiers,uniform" help:"Polling policy: price spends requests where items would wait longest; tiers has three intervals, by items a day; uniform has one interval for all feeds."`
 	Interval    time.Duration `default:"0s" placeholder:"TIME" help:"Interval of all feeds, such as 10m; selects policy uniform."`
 	Floor       time.Duration `default:"2m" help:"Minimum interval of policy price."`
-	Partitions  int           `default:"1" placeholder:"N" help:"Partitions of the schedule of a new mesh, a power of two from 1 to 64: each has the feeds of some hosts and is active on one agent. More than one are experimental. A million feeds fit into one. The number is fixed when the mesh is created; a node without others has one."`
+	Partitions  int           `default:"1" placeholder:"N" help:"Partitions of the schedule of a new mesh, a power of two from 1 to 64: each has the feeds of some hosts and is active on one agent. A million feeds fit into one. The number is fixed when the mesh is created; a node without others has one."`
 	HostSpacing time.Duration `default:"2s" help:"Minimum time between the starts of two requests to one host; requests to a host are sequential."`
 	Tiers       Tiers         `embed:"" prefix:"tiers-"`
 }
