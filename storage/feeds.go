@@ -20,13 +20,13 @@ type TagCount struct {
 
 // A FeedQuery selects feeds. Empty fields are no condition.
 type FeedQuery struct {
-	Text   string   // in title, URL or site, case-insensitive; see [FeedSearchText]
-	Tag    string   // exact
-	Host   string   // of the URL, as [HostOf] returns it
-	Pinned bool     // only pinned feeds
-	Slot   *int     // only feeds with hosts in this slot, see [HostSlot]; nil: all
-	Own    bool     // only feeds with a request of their own
-	IDs    []string // only these, at most [MaxFeedIDs]; nil: all; empty: none
+	Text        string   // in title, URL or site, case-insensitive; see [FeedSearchText]
+	Tag         string   // exact
+	Host        string   // of the URL, as [HostOf] returns it
+	Pinned      bool     // only pinned feeds
+	Slot        *int     // only feeds with hosts in this slot, see [HostSlot]; nil: all
+	WithRequest bool     // only feeds with a request of their own
+	IDs         []string // only these, at most [MaxFeedIDs]; nil: all; empty: none
 
 	Sort  FeedSort
 	After FeedPosition

@@ -79,7 +79,7 @@ func feedCondition(q storage.FeedQuery) *condition {
 	if q.Slot != nil {
 		c.add(hostSlot+` = %s`, *q.Slot)
 	}
-	if q.Own {
+	if q.WithRequest {
 		c.add(`request IS NOT NULL`)
 	}
 	return c

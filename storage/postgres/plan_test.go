@@ -35,7 +35,7 @@ func TestPlans_HotStatementsUseIndexes(t *testing.T) {
 	listFeeds, listArgs := findFeeds(storage.FeedQuery{After: storage.FeedPosition{Text: "1"}, Limit: 100})
 	slot := storage.HostSlot("https://other.example/")
 	ofSlot, ofSlotArgs := findFeeds(storage.FeedQuery{Slot: &slot, After: storage.FeedPosition{Text: "1"}, Limit: 100})
-	own, ownArgs := findFeeds(storage.FeedQuery{Own: true, After: storage.FeedPosition{Text: "1"}, Limit: 100})
+	own, ownArgs := findFeeds(storage.FeedQuery{WithRequest: true, After: storage.FeedPosition{Text: "1"}, Limit: 100})
 	statements := []struct {
 		name, statement, index string
 		inOrder                bool

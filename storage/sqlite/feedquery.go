@@ -78,7 +78,7 @@ func feedCondition(q storage.FeedQuery) *condition {
 	if q.Slot != nil {
 		c.add(`host_slot(url) = ?`, *q.Slot)
 	}
-	if q.Own {
+	if q.WithRequest {
 		c.add(`request IS NOT NULL`)
 	}
 	return c

@@ -31,7 +31,7 @@ type sealer struct {
 // feeds, proxies and subscriptions whose passwords it sealed.
 func (s *sealer) renew(ctx context.Context, missing []storage.Feed) (sealed int, err error) {
 	var feeds []storage.Feed
-	err = storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Own: true}, func(f storage.Feed) error {
+	err = storage.ForEachMatch(ctx, s.store, storage.FeedQuery{WithRequest: true}, func(f storage.Feed) error {
 		feeds = append(feeds, f)
 		return nil
 	})
