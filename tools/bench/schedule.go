@@ -35,7 +35,7 @@ func benchSchedule(ctx context.Context, out *report.Report, args []string) error
 	feeds := flags.Int("feeds", 10_000_000, "feeds of the mesh")
 	flags.IntVar(&b.partitions, "partitions", 16, "partitions of its schedule, of which one is measured")
 	flags.Float64Var(&b.items, "items", 3, "new items of a feed a day, on average")
-	flags.Float64Var(&b.clock.speed, "speed", 24, "speed of the schedule's clock")
+	flags.Float64Var(&b.clock.speed, "speed", 6, "speed of the schedule's clock")
 	flags.DurationVar(&b.lasts, "for", 24*time.Hour, "duration of the measurement by this clock")
 	if err := report.Flags(flags, args); err != nil {
 		return err
@@ -145,11 +145,14 @@ func (b *scheduleBench) untilLoaded(ctx context.Context) error {
 	})
 }
 
-// until waits until a condition holds.
+// until waits until a condition holds, at most for [waitTimeout].
 func (b *scheduleBench) until(ctx context.Context, holds func() (bool, error)) error {
-	for {
+	for deadline := time.Now().Add(waitTimeout); ; {
 		if ok, err := holds(); ok || err != nil {
 			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the schedule is not ready after %v: with fewer feeds or a lower -speed it may keep up", waitTimeout)
 		}
 		if !work.Sleep(ctx, 200*time.Millisecond) {
 			return ctx.Err()
