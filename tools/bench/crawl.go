@@ -69,13 +69,12 @@ func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
 
 // untilScheduled waits until the schedule contains a number of feeds.
 func (r *run) untilScheduled(ctx context.Context, feeds int) error {
-	counted := func(labels map[string]string) bool { return labels["state"] != "failing" } // failing feeds are counted twice
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(time.Second) {
 		m, err := readMetrics(ctx, r.Address())
 		if err != nil {
 			return err
 		}
-		registered := m.sum("feedmesh_feeds", counted)
+		registered := m.sum("feedmesh_feeds", notFailing)
 		if registered >= float64(feeds) {
 			return nil
 		}

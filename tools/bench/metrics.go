@@ -51,6 +51,9 @@ func (m metrics) since(before metrics, name string) float64 {
 // all selects all label sets.
 func all(map[string]string) bool { return true }
 
+// notFailing selects all states of feeds but failing: feeds in it are counted in another state too.
+func notFailing(labels map[string]string) bool { return labels["state"] != "failing" }
+
 // A histogram counts values by upper bounds, ascending, without accumulation; the last bound is infinite.
 type histogram struct {
 	bounds []float64

@@ -138,9 +138,8 @@ func (b *scheduleBench) gauge(name string, keep func(labels map[string]string) b
 
 // untilLoaded waits until the schedule has all feeds.
 func (b *scheduleBench) untilLoaded(ctx context.Context) error {
-	counted := func(labels map[string]string) bool { return labels["state"] != "failing" } // failing feeds are counted twice
 	return b.until(ctx, func() (bool, error) {
-		n, err := b.gauge("feedmesh_feeds", counted)
+		n, err := b.gauge("feedmesh_feeds", notFailing)
 		return n >= float64(b.feeds), err
 	})
 }
