@@ -34,7 +34,6 @@ func startCluster(t *testing.T) *cluster {
 	for i, name := range []string{"nats-1", "nats-2", "nats-3"} {
 		t.Setenv("NATS_NAME", name)
 		o := c.load("feedmesh.conf")
-		o.JetStreamMaxStore = subjects.MaxBytes(partitions) * 5 / 4 // max_file is for one partition
 		place(o, filepath.Join(c.dir, name), freePort(t), ports[i], freePort(t))
 		c.options = append(c.options, o)
 	}
@@ -82,6 +81,9 @@ func (c *cluster) load(name string) *server.Options {
 		c.t.Fatal(err)
 	}
 	o.NoSigs, o.NoLog = true, true
+	if o.JetStreamMaxStore > 0 {
+		o.JetStreamMaxStore = subjects.MaxBytes(partitions) * 5 / 4 // max_file is for one partition
+	}
 	return o
 }
 

@@ -114,7 +114,11 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	}
 	var urls []string
 	for i := range 10 {
-		urls = append(urls, web.URL+farm.Path(i))
+		host := []string{"127.0.0.1", "localhost"}[i%2]
+		urls = append(urls, strings.Replace(web.URL, "127.0.0.1", host, 1)+farm.Path(i))
+	}
+	if subjects.PartitionOf(urls[0], partitions) == subjects.PartitionOf(urls[1], partitions) {
+		t.Fatal("all feeds are in one partition of the schedule")
 	}
 	if _, err := client.Call(ctx, api, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
 		t.Fatal(err)
