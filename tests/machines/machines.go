@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -27,7 +26,7 @@ type Machine struct {
 	Address string // IPv4
 
 	namespace string
-	group     string // folder of its control group
+	group     group
 }
 
 // ErrUnavailable is returned where namespaces or control groups can't be made.
@@ -58,7 +57,7 @@ func NewNetwork(number uint8) (*Network, error) {
 func (n *Network) Close() error {
 	var errs []error
 	for _, m := range n.machines {
-		errs = append(errs, run("ip netns del "+m.namespace), os.Remove(m.group))
+		errs = append(errs, run("ip netns del "+m.namespace), m.group.remove())
 	}
 	return errors.Join(append(errs, run("ip link del "+n.name))...)
 }
@@ -86,7 +85,10 @@ func (n *Network) Add(share float64) (*Machine, error) {
 		err = routeLoopback(m.namespace, "eth0")
 	}
 	if err == nil {
-		m.group, err = newGroup(m.namespace, share)
+		quota := strconv.Itoa(int(share * period))
+		m.group, err = newGroup(m.namespace, "cpu",
+			limits{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}},
+			limits{{"cpu.max", quota + " " + strconv.Itoa(period)}})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -96,34 +98,13 @@ func (n *Network) Add(share float64) (*Machine, error) {
 
 // On changes a process, before its start, to run on the machine.
 func (m *Machine) On(p *engines.Process) {
-	script := `echo $$ > "$0/cgroup.procs" && exec ip netns exec "$@"`
-	p.Args = append([]string{"-c", script, m.group, m.namespace, p.Path}, p.Args...)
-	p.Path = "/bin/sh"
+	p.Args = append([]string{"netns", "exec", m.namespace, p.Path}, p.Args...)
+	p.Path = "ip"
+	m.group.on(p)
 }
 
 // period is the time in which a group may use its share, in microseconds. It is short, so that programs pause for short times.
 const period = 20_000
-
-// newGroup makes a control group of version 2 or 1 and returns its folder.
-func newGroup(name string, share float64) (folder string, err error) {
-	quota := strconv.Itoa(int(share * period))
-	limits := map[string]string{"cpu.max": quota + " " + strconv.Itoa(period)}
-	root := "/sys/fs/cgroup"
-	if _, err := os.Stat(filepath.Join(root, "cgroup.controllers")); err != nil {
-		root = filepath.Join(root, "cpu")
-		limits = map[string]string{"cpu.cfs_period_us": strconv.Itoa(period), "cpu.cfs_quota_us": quota}
-	}
-	folder = filepath.Join(root, name)
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return "", err
-	}
-	for file, limit := range limits {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(limit), 0o644); err != nil {
-			return folder, err
-		}
-	}
-	return folder, nil
-}
 
 // routeLoopback lets packets of loopback addresses pass an interface of a namespace.
 func routeLoopback(namespace, link string) error {

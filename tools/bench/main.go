@@ -36,7 +36,7 @@ var parts = []part{
 	{"search", "indexing and search costs of each search engine", true, benchSearch},
 	{"growth", "cost of an item and of a poll at growing numbers of items and feeds", true, benchGrowth},
 	{"idle", "an idle node with few feeds: its start, use of resources and program size", true, benchIdle},
-	{"limited", "the first sweep of a node with a memory limit of 256 MiB and without one", true, benchLimited},
+	{"limited", "the first sweep of a node without a memory limit, and with one of 256 MiB in a container of 384 MB", true, benchLimited},
 	{"endurance", "memory and files of a node that gets twenty times the items of 50,000 feeds, for an hour", false, benchEndurance},
 	{"rivals", "this program and other feed readers, built from their sources, with the same feeds", false, benchReaders},
 	{"crawl", "polling of many feeds without the other roles, and their memory", false, benchCrawl},
