@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,10 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 		status, err = client.Call(ctx, api, wire.GetStatus, wire.None{})
 		return err == nil && status.Items == 51 && status.Indexed == 51
 	})
+	feeds, err := client.Call(ctx, api, wire.ListFeeds, wire.FeedSearch{Limit: 20})
+	if err != nil || len(feeds.Feeds) != 11 || slices.ContainsFunc(feeds.Feeds, func(f wire.Feed) bool { return f.State == nil }) {
+		t.Errorf("got %+v, %v; want 11 feeds with their states in the schedule", feeds.Feeds, err)
+	}
 	wait(t, "a dead proxy is seen to be dead", func() bool {
 		list, err := client.Call(ctx, api, wire.ListProxies, wire.None{})
 		return err == nil && len(list.Proxies) == 1 && list.Proxies[0].Health.State == wire.ProxyRests

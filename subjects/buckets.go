@@ -3,6 +3,7 @@ package subjects
 import (
 	"encoding/base32"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // Names of the buckets. The comments give key and value.
 const (
 	ScheduleBucket = "schedule" // see mesh.Journal
-	HostBucket     = "hosts"    // host: Host
+	HostBucket     = "hosts"    // HostKey of a host: Host
 	PollBucket     = "polls"    // feed ID: the last MaxPolls Poll values
 	LeaseBucket    = "leases"   // lease name: Lease
 	AgentBucket    = "agents"   // agent ID: Agent
@@ -44,8 +45,24 @@ func keyPrefix(bucket string) string { return valuePrefix + bucket + "." }
 // ValueKey returns the subject of a value of a bucket.
 func ValueKey(bucket, key string) string { return keyPrefix(bucket) + key }
 
-// HostKey returns the subject that holds the record of a host.
-func HostKey(host string) string { return keyPrefix(HostBucket) + HostID(host) }
+// HostKey returns the key of a host's record in its bucket: its ID, after the host's partition if the schedule has several.
+func HostKey(host string, partitions int) string {
+	if partitions < 2 {
+		return HostID(host)
+	}
+	return strconv.Itoa(hostPartition(host, partitions)) + "." + HostID(host)
+}
+
+// hostPartition returns the partition, of n, that has the feeds of a host, as [HostOf] returns it.
+func hostPartition(host string, n int) int {
+	switch {
+	case strings.Contains(host, "://"): // a URL without a host
+		return PartitionOf(host, n)
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
+	}
+	return PartitionOf("http://"+host, n)
+}
 
 // HostOf returns the host of a URL in lower case, or the URL if it has none.
 func HostOf(raw string) string {
@@ -56,8 +73,7 @@ func HostOf(raw string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// HostID returns a host's key in its bucket. It is encoded because host names may contain characters that
-// subjects may not.
+// HostID returns the ID of a host in keys. It is encoded because host names may contain characters that subjects may not.
 func HostID(host string) string {
 	return base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(host))
 }

@@ -45,7 +45,7 @@ func TestReplaceSchedule_CopiesStates(t *testing.T) {
 	last := meshtest.Journal(t, from).LastDispatch()
 	last.State.Crawl = "task"
 	meshtest.PutStates(t, from, append(states, last)...)
-	if err := from.PutHosts(ctx, []subjects.Host{{Name: "example.org", Spacing: time.Minute}}); err != nil {
+	if err := from.PutHosts(ctx, 1, []subjects.Host{{Name: "example.org", Spacing: time.Minute}}); err != nil {
 		t.Fatal(err)
 	}
 	meshtest.PutStates(t, to, subjects.FeedState{FeedID: "old", State: &subjects.State{URL: "https://old.example/"}}, subjects.FeedState{FeedID: "feed1", State: &subjects.State{URL: "https://old.example/1"}})

@@ -17,32 +17,45 @@ import (
 // history contains the records of past requests: hosts, polls of feeds, and proxies.
 type history struct{ *client }
 
-// LoadHosts calls each for every host in the bucket, and moves unreadable records to the quarantine.
-func (h history) LoadHosts(ctx context.Context, each func(subjects.Host)) error {
-	return h.hosts().load(ctx, func(_ jetstream.KeyValueEntry, host *subjects.Host) { each(*host) })
+// LoadHosts calls each for every host of a partition of the schedule, one of so many, and moves unreadable records to the
+// quarantine.
+func (h history) LoadHosts(ctx context.Context, partition, partitions int, each func(subjects.Host)) error {
+	hosts := h.hosts(partitions)
+	if partitions > 1 {
+		hosts.keys = fmt.Sprintf("%d.>", partition)
+	}
+	err := hosts.load(ctx, func(_ jetstream.KeyValueEntry, host *subjects.Host) { each(*host) })
+	if err == nil && partition == 0 && partitions > 1 { // unreadable values beside the partitions, which no other reads
+		hosts.keys = "*"
+		err = hosts.load(ctx, func(jetstream.KeyValueEntry, *subjects.Host) {})
+	}
+	return err
 }
 
-func (h history) hosts() values[subjects.Host] {
-	return values[subjects.Host]{client: h.client, bucket: subjects.HostBucket, check: checkHost}
+// hosts are the records of the hosts of a schedule with so many partitions.
+func (h history) hosts(partitions int) values[subjects.Host] {
+	return values[subjects.Host]{client: h.client, bucket: subjects.HostBucket, check: func(key string, host *subjects.Host) error {
+		if subjects.HostKey(host.Name, partitions) != key {
+			return fmt.Errorf("record of another host, %q", host.Name)
+		}
+		return nil
+	}}
 }
 
 // Host returns the record of a host, or nil if none exists.
 func (h history) Host(ctx context.Context, name string) (*subjects.Host, error) {
-	return h.hosts().get(ctx, subjects.HostID(name))
-}
-
-func checkHost(key string, host *subjects.Host) error {
-	if subjects.HostID(host.Name) != key {
-		return fmt.Errorf("record of another host, %q", host.Name)
+	partitions, err := h.Partitions(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return h.hosts(partitions).get(ctx, subjects.HostKey(name, partitions))
 }
 
-// PutHosts overwrites the records of hosts, in batches. It is not fenced: the next poll of a host corrects the
-// last write of a deposed schedule.
-func (h history) PutHosts(ctx context.Context, hosts []subjects.Host) error {
+// PutHosts overwrites the records of hosts of a schedule with so many partitions, in batches. It is not fenced: the next poll of a
+// host corrects the last write of a deposed schedule.
+func (h history) PutHosts(ctx context.Context, partitions int, hosts []subjects.Host) error {
 	return putAll(ctx, h.client, hosts, func(host subjects.Host) (*nats.Msg, error) {
-		return valueMessage(subjects.HostKey(host.Name), host)
+		return valueMessage(subjects.ValueKey(subjects.HostBucket, subjects.HostKey(host.Name, partitions)), host)
 	})
 }
 

@@ -3,6 +3,7 @@ package mesh_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,29 +11,45 @@ import (
 	"feedmesh/subjects"
 )
 
+// Each partition of the schedule reads its hosts only, whatever their names.
 func TestHosts_StoredWithAnyName(t *testing.T) {
-	m := newRig(t).join("a")
-	names := []string{"example.org", "пример.рф", "::1", "a b*c>d", "x"}
-	var hosts []subjects.Host
-	for i, name := range names {
-		hosts = append(hosts, subjects.Host{Name: name, Polls: int64(i + 1)})
-	}
-	for range 2 { // in place of what was there
-		if err := m.PutHosts(t.Context(), hosts); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := map[string]int64{}
-	if err := m.LoadHosts(t.Context(), func(h subjects.Host) { got[h.Name] = h.Polls }); err != nil {
-		t.Fatal(err)
-	}
-	for i, name := range names {
-		if got[name] != int64(i+1) {
-			t.Errorf("%q: got %d polls, want %d", name, got[name], i+1)
-		}
-	}
-	if err := m.PutHosts(t.Context(), nil); err != nil {
-		t.Errorf("no hosts: %v", err)
+	for _, partitions := range []int{1, 4} {
+		t.Run(fmt.Sprint(partitions, " partitions"), func(t *testing.T) {
+			m := newRig(t).joinDivided(partitions)
+			names := []string{"example.org", "пример.рф", "::1", "a b*c>d", "x", "a.example", "b.example", "c.example", "d.example", "e.example", "urn:x"}
+			var hosts []subjects.Host
+			for i, name := range names {
+				hosts = append(hosts, subjects.Host{Name: name, Polls: int64(i + 1)})
+			}
+			for range 2 { // in place of what was there
+				if err := m.PutHosts(t.Context(), partitions, hosts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := m.PutHosts(t.Context(), partitions, nil); err != nil {
+				t.Errorf("no hosts: %v", err)
+			}
+			got := map[string]int64{}
+			for p := range partitions {
+				err := m.LoadHosts(t.Context(), p, partitions, func(h subjects.Host) {
+					got[h.Name] += h.Polls
+					if url := "https://" + h.Name + "/feed"; strings.HasSuffix(h.Name, ".example") && subjects.PartitionOf(url, partitions) != p {
+						t.Errorf("%s is in partition %d, want that of %s", h.Name, p, url)
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, name := range names {
+				if got[name] != int64(i+1) {
+					t.Errorf("%q: got %d polls, want %d", name, got[name], i+1)
+				}
+				if h, err := m.Host(t.Context(), name); err != nil || h == nil || h.Polls != int64(i+1) {
+					t.Errorf("%q: got %+v, %v; want the host", name, h, err)
+				}
+			}
+		})
 	}
 }
 

@@ -101,12 +101,16 @@ func TestReplaceSchedule_Divides(t *testing.T) {
 	}
 	meshtest.PutStates(t, from, states...)
 	r := newRig(t)
+	r.check(from.PutHosts(t.Context(), 1, []subjects.Host{{Name: "host1.example", Polls: 7}, {Name: "host2.example", Polls: 8}}))
 	to := r.joinDivided(partitions)
 	r.check(to.ReplaceSchedule(t.Context(), func(ctx context.Context, each func(string, string, []byte) error) error {
 		return from.CopySchedule(ctx, each)
 	}))
 	if got, want := copyOf(t, to), copyOf(t, from); !maps.Equal(got, want) {
 		t.Errorf("got %d values, want %d equal ones", len(got), len(want))
+	}
+	if h, err := to.Host(t.Context(), "host2.example"); err != nil || h == nil || h.Polls != 8 {
+		t.Errorf("got host %+v, %v; want that of the backup", h, err)
 	}
 	total := 0
 	for i := range partitions {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,20 +18,6 @@ import (
 
 // states are the schedule's states of feeds.
 type states struct{ *client }
-
-// A StateSource is the active schedule of this process, the whole of it, whose states are newer than those of the bucket. Its
-// methods may be called concurrently.
-type StateSource interface {
-	States(each func(subjects.FeedState))  // calls each for every feed; each must not wait
-	State(feedID string) *subjects.State   // nil for an unknown feed
-	WriteStates(ctx context.Context) error // writes the states that are newer than those of the bucket
-}
-
-// ServeStates makes LoadStates and StatesOf return the states of the active schedule until end is called.
-func (c *client) ServeStates(from StateSource) (end func()) {
-	c.active.Store(&from)
-	return func() { c.active.CompareAndSwap(&from, nil) }
-}
 
 // LoadStates calls each for every state of the active schedule if it is in this process; otherwise for every readable
 // state in the journal.
@@ -49,20 +37,30 @@ func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) e
 // written atomically with them.
 const lastDispatchKey = "last-task"
 
-// StatesOf returns the schedule's states of feeds, by feed ID. Feeds without a state are missing. It takes as long for many feeds
-// as for one: unless the active schedule is in this process, it reads the journal whole.
+// StatesOf returns the schedule's states of feeds, by feed ID. Feeds without a state are missing. It asks the active schedule; if
+// that does not answer, it reads the journal whole, which takes as long for many feeds as for one.
 func (s states) StatesOf(ctx context.Context, feedIDs ...string) (map[string]*subjects.State, error) {
-	active := s.active.Load()
-	if active == nil {
-		return s.findStates(ctx, feedIDs)
-	}
 	found := make(map[string]*subjects.State, len(feedIDs))
-	for _, id := range feedIDs {
-		if state := (*active).State(id); state != nil {
-			found[id] = state
+	if active := s.active.Load(); active != nil {
+		for _, id := range feedIDs {
+			if state := (*active).State(id); state != nil {
+				found[id] = state
+			}
+		}
+		return found, nil
+	}
+	all := true
+	for some := range slices.Chunk(feedIDs, subjects.MaxStateFeeds) {
+		if all = s.requestStates(ctx, some, found); !all {
+			break
 		}
 	}
-	return found, nil
+	if all {
+		return found, nil
+	}
+	written, err := s.findStates(ctx, slices.DeleteFunc(slices.Clone(feedIDs), func(id string) bool { return found[id] != nil }))
+	maps.Copy(written, found)
+	return written, err
 }
 
 // DeletePolls deletes the polls of a feed that was removed from the store.
@@ -82,8 +80,8 @@ func (s states) DeletePolls(ctx context.Context, feedID string) error {
 // are only shown.
 var copiedBuckets = []string{subjects.ScheduleBucket, subjects.HostBucket, subjects.SubscriptionBucket}
 
-// CopySchedule calls each for every value of the buckets of which polling continues, as bytes. The schedule's key is the ID
-// of a feed, the value its state as JSON.
+// CopySchedule calls each for every value of the buckets of which polling continues, as bytes. Keys do not depend on the number of
+// partitions: the schedule's is the ID of a feed, the value its state as JSON; that of a host is [subjects.HostID].
 func (s states) CopySchedule(ctx context.Context, each func(bucket, key string, value []byte) error) error {
 	if active := s.active.Load(); active != nil {
 		if err := (*active).WriteStates(ctx); err != nil {
@@ -107,8 +105,12 @@ func (s states) CopySchedule(ctx context.Context, each func(bucket, key string, 
 		var failed error
 		raw := values[json.RawMessage]{client: s.client, bucket: bucket}
 		err := raw.each(ctx, func(entry jetstream.KeyValueEntry, _ *json.RawMessage) {
+			key := entry.Key()
+			if bucket == subjects.HostBucket {
+				key = key[strings.LastIndexByte(key, '.')+1:]
+			}
 			if failed == nil {
-				failed = each(bucket, entry.Key(), entry.Value())
+				failed = each(bucket, key, entry.Value())
 			}
 		})
 		if err := errors.Join(err, failed); err != nil {
@@ -158,6 +160,14 @@ func (s states) ReplaceSchedule(ctx context.Context, read func(ctx context.Conte
 			err = journals[i].Put(ctx, feeds[i], nil)
 			feeds[i] = nil
 			return err
+		}
+		if bucket == subjects.HostBucket {
+			var host subjects.Host
+			if err := json.Unmarshal(value, &host); err != nil {
+				s.log.Warn("unreadable record of a host left out", "key", key, "err", err) // its next poll writes a new one
+				return nil
+			}
+			key = subjects.HostKey(host.Name, partitions)
 		}
 		msg := nats.NewMsg(subjects.ValueKey(bucket, key))
 		msg.Data = slices.Clone(value)

@@ -89,7 +89,7 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 	}
 	whole := subjects.FeedState{FeedID: storage.FeedID("https://whole.example/"), State: &subjects.State{URL: "https://whole.example/"}}
 	meshtest.PutStates(t, m, whole)
-	r.check(m.PutHosts(t.Context(), []subjects.Host{{Name: "whole.example"}}))
+	r.check(m.PutHosts(t.Context(), 1, []subjects.Host{{Name: "whole.example"}}))
 	r.check(m.PutProxies(t.Context(), []subjects.Proxy{{ID: "whole"}}))
 	_, err := m.Subscriptions().Put(t.Context(), websub.Subscription{Token: "whole"})
 	r.check(err)
@@ -103,7 +103,7 @@ func TestBuckets_UnreadableValuesAreQuarantinedAndReplaced(t *testing.T) {
 		r.check(m.LoadStates(t.Context(), func(subjects.FeedState) { states++ }))
 		_, err := m.OpenJournal(t.Context(), 0, 1, func(subjects.FeedState) { states++ })
 		r.check(err)
-		r.check(m.LoadHosts(t.Context(), func(subjects.Host) { hosts++ }))
+		r.check(m.LoadHosts(t.Context(), 0, 1, func(subjects.Host) { hosts++ }))
 		r.check(m.LoadProxies(t.Context(), func(subjects.Proxy) { proxies++ }))
 		for sub, err := range m.Subscriptions().List(t.Context()) {
 			r.check(err)
@@ -259,7 +259,7 @@ func TestReplay_ValueOfBucketIsRejected(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	r.putGarbage(subjects.HostBucket, []string{"x"})
-	r.check(m.LoadHosts(t.Context(), func(subjects.Host) {}))
+	r.check(m.LoadHosts(t.Context(), 0, 1, func(subjects.Host) {}))
 	if err := m.Replay(t.Context(), 1); !errors.Is(err, mesh.ErrNoReplay) {
 		t.Errorf("got %v, want ErrNoReplay", err)
 	}

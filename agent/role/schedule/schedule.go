@@ -76,9 +76,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		return err
 	}
 	defer s.reportEnd(ctx)
-	if s.partitions == 1 {
-		defer s.mesh.ServeStates(s)()
-	}
+	defer s.mesh.ServeStates(s.partition, s.partitions, s)()
 	s.log.Debug("schedule active", "partition", s.partition, "feeds", s.plan.Len())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serveObservations(ctx) })
@@ -129,7 +127,7 @@ func (s *scheduler) load(ctx context.Context) error {
 	if s.states.journal, err = s.mesh.OpenJournal(ctx, s.partition, n, s.plan.Load); err != nil {
 		return err
 	}
-	if err := s.mesh.LoadHosts(ctx, s.plan.LoadHost); err != nil {
+	if err := s.mesh.LoadHosts(ctx, s.partition, n, s.plan.LoadHost); err != nil {
 		return err
 	}
 	if err := s.mesh.LoadProxies(ctx, s.plan.LoadProxy); err != nil {

@@ -242,7 +242,7 @@ func (s *scheduler) save(ctx context.Context, all bool) error {
 	for i, p := range seen {
 		polls[i] = mesh.FeedPoll(p)
 	}
-	if err := errors.Join(s.mesh.PutHosts(ctx, hosts), s.mesh.PutPolls(ctx, polls), s.mesh.PutProxies(ctx, proxies)); err != nil {
+	if err := errors.Join(s.mesh.PutHosts(ctx, s.partitions, hosts), s.mesh.PutPolls(ctx, polls), s.mesh.PutProxies(ctx, proxies)); err != nil {
 		s.log.Warn("history write failed", "err", err)
 	}
 	return nil
