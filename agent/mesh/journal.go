@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
@@ -143,21 +145,61 @@ func (e *readEntry) decode(key string) error {
 	return nil
 }
 
-// find calls each for the readable records of some feeds. It decodes no others.
-func (e *readEntry) find(key string, feedIDs map[string]bool, each func(record)) {
-	texts, id := bytes.Lines(e.text), recordID
-	if _, isSlot := slotNumber(key); !isSlot {
-		texts, id = slices.Values([][]byte{e.text}), func([]byte) []byte { return []byte(key) }
-	}
-	for text := range texts {
-		if !feedIDs[string(id(text))] {
+// find calls each for the records of some feeds and decodes no others. It returns the first error of an unreadable one.
+func (e *readEntry) find(key string, wanted func(feedID []byte) bool, each func(record)) (failed error) {
+	for text, id := range e.texts(key) {
+		if !wanted(id) {
 			continue
 		}
 		one := readEntry{text: text}
-		if err := one.decode(key); err == nil && len(one.records) == 1 {
-			each(one.records[0])
+		if err := one.decode(key); err != nil {
+			if failed == nil {
+				failed = err
+			}
+			continue
+		}
+		for _, r := range one.records {
+			each(r)
 		}
 	}
+	return failed
+}
+
+// texts yields the texts of the records with their feed IDs, nil for an unreadable one.
+func (e *readEntry) texts(key string) iter.Seq2[[]byte, []byte] {
+	return func(yield func(text, id []byte) bool) {
+		if _, isSlot := slotNumber(key); !isSlot {
+			yield(e.text, []byte(key))
+			return
+		}
+		for line := range bytes.Lines(e.text) {
+			if !yield(line, recordID(line)) {
+				return
+			}
+		}
+	}
+}
+
+// removal is the end of a record without a state.
+var removal = []byte(`"state":null}`)
+
+// decodeIDs decodes the feed IDs of the records, and which of the feeds were removed. The states are empty. A state alone is decoded.
+func (e *readEntry) decodeIDs(key string) error {
+	if _, isSlot := slotNumber(key); !isSlot {
+		return e.decode(key)
+	}
+	present := new(subjects.State)
+	for line, id := range e.texts(key) {
+		if id == nil {
+			return errors.New("record without a feed")
+		}
+		r := record{FeedID: string(id), State: present}
+		if bytes.HasSuffix(bytes.TrimSpace(line), removal) {
+			r.State = nil
+		}
+		e.records = append(e.records, r)
+	}
+	return nil
 }
 
 // recordID returns the feed ID of a record in a line, which is its first member; nil if there is none.
@@ -204,11 +246,12 @@ func (s states) findStates(ctx context.Context, feedIDs []string) (map[string]*s
 	for _, id := range feedIDs {
 		wanted[id] = true
 	}
+	isWanted := func(id []byte) bool { return wanted[string(id)] }
 	found := make(map[string]*subjects.State, len(feedIDs))
 	entries := s.entries()
 	entries.check = nil
 	err := entries.each(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) { // in the order of their writes
-		e.find(kv.Key(), wanted, func(r record) {
+		_ = e.find(kv.Key(), isWanted, func(r record) { // the schedule moves unreadable ones to the quarantine
 			if found[r.FeedID] = r.State; r.State == nil {
 				delete(found, r.FeedID)
 			}
@@ -217,17 +260,17 @@ func (s states) findStates(ctx context.Context, feedIDs []string) (map[string]*s
 	return found, err
 }
 
-// OpenJournal reads the journal of a partition of the schedule, one of so many, and calls each for the state of every feed.
-// Unreadable entries are moved to the quarantine: their feeds have the state of an earlier entry or none. What others write
-// meanwhile may be missing; the first write then fails.
+// OpenJournal reads the journal of a partition of the schedule, one of so many, and calls each for the state of every feed, again
+// if an entry proves unreadable. Such entries are moved to the quarantine: their feeds have the state of an earlier entry or none.
+// What others write meanwhile may be missing; the first write then fails.
 func (s states) OpenJournal(ctx context.Context, partition, partitions int, each func(subjects.FeedState)) (*Journal, error) {
 	j := &Journal{states: s, partition: partition, keys: ">", slotOf: map[string]int{}, removed: map[string]bool{}}
 	if partitions > 1 {
 		j.keys = fmt.Sprintf("%d.>", partition)
 	}
-	feeds, single := map[string]subjects.FeedState{}, false
-	entries := s.entries()
-	entries.keys = j.keys
+	var read []jetstream.KeyValueEntry // in the order of their writes
+	entries, single := s.entries(), false
+	entries.keys, entries.check = j.keys, func(key string, e *readEntry) error { return e.decodeIDs(key) }
 	entries.deleted = func(kv jetstream.KeyValueEntry) { j.sequence = kv.Revision() }
 	err := entries.load(ctx, func(kv jetstream.KeyValueEntry, e *readEntry) {
 		j.sequence = kv.Revision()
@@ -236,13 +279,8 @@ func (s states) OpenJournal(ctx context.Context, partition, partitions int, each
 			number = none
 		}
 		j.set(number, e.records)
-		for _, r := range e.records {
-			feeds[r.FeedID] = subjects.FeedState{FeedID: r.FeedID, State: r.State, Written: kv.Created()}
-		}
+		read = append(read, kv)
 	})
-	if err == nil && single {
-		err = j.convert(ctx, feeds)
-	}
 	if err == nil && partition == 0 && partitions > 1 { // unreadable values beside the partitions, which no other reads
 		beside := s.entries()
 		beside.keys = "*"
@@ -251,27 +289,62 @@ func (s states) OpenJournal(ctx context.Context, partition, partitions int, each
 	if err != nil {
 		return nil, err
 	}
-	for id, f := range feeds {
-		switch {
-		case id == lastDispatchKey:
-			j.lastDispatch = f.State
-		case f.State != nil:
-			each(f)
+	var all entry
+	unreadable, err := j.decodeNewest(ctx, read, func(r record, written time.Time) {
+		if single {
+			all = append(all, r)
 		}
+		if r.FeedID == lastDispatchKey {
+			j.lastDispatch = r.State
+		} else {
+			each(subjects.FeedState{FeedID: r.FeedID, State: r.State, Written: written})
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case unreadable: // without these entries others are the newest
+		return s.OpenJournal(ctx, partition, partitions, each)
+	case single:
+		return j, j.convert(ctx, all)
 	}
 	return j, nil
+}
+
+// decodeNewest calls each for the newest state of every feed: outdated ones, up to half of the journal, are not decoded. It moves
+// unreadable entries to the quarantine and reports whether there were any.
+func (j *Journal) decodeNewest(ctx context.Context, read []jetstream.KeyValueEntry, each func(r record, written time.Time)) (unreadable bool, err error) {
+	for i, kv := range read {
+		number, ok := slotNumber(kv.Key())
+		if !ok {
+			number = none
+		}
+		newest := func(id []byte) bool {
+			at, is := j.slotOf[string(id)]
+			return is && at == number && !j.removed[string(id)]
+		}
+		var e readEntry
+		cause := e.UnmarshalBinary(kv.Value())
+		if cause == nil {
+			cause = e.find(kv.Key(), newest, func(r record) { each(r, kv.Created()) })
+		}
+		if cause != nil {
+			unreadable = true
+			if err := j.entries().remove(ctx, kv, cause); err != nil {
+				return true, err
+			}
+		}
+		read[i] = nil // frees its buffer
+	}
+	return unreadable, nil
 }
 
 // none is the slot of states that are not in an entry.
 const none = -1
 
 // convert writes all states as entries, and then removes what was there before.
-func (j *Journal) convert(ctx context.Context, feeds map[string]subjects.FeedState) error {
+func (j *Journal) convert(ctx context.Context, all entry) error {
 	before, sequence := len(j.slots), j.sequence
-	all := make(entry, 0, len(feeds))
-	for id, f := range feeds {
-		all = append(all, record{id, f.State})
-	}
 	for some := range slices.Chunk(all, MaxEntry) {
 		if err := j.write(ctx, len(j.slots), some); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/agent/mesh"
@@ -230,5 +231,40 @@ func TestJournal_DividesLargeEntries(t *testing.T) {
 	}
 	if n := r.journalMessages(); n < 2 {
 		t.Errorf("got %d messages, want several", n)
+	}
+}
+
+// An entry with an unreadable state is put into quarantine, and its feeds have the states of earlier entries. An outdated state is
+// not read.
+func TestJournal_UnreadableState(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	j, _ := openJournal(t, m)
+	none := func(string) *subjects.State { return nil }
+	r.check(j.Put(t.Context(), []subjects.FeedState{stateOf(1, 1), stateOf(2, 1)}, none))
+	r.check(j.Put(t.Context(), []subjects.FeedState{stateOf(1, 2)}, none))
+	js, err := jetstream.New(r.connect())
+	r.check(err)
+	kv, err := js.KeyValue(t.Context(), subjects.ScheduleBucket)
+	r.check(err)
+	compressor, err := zstd.NewWriter(nil)
+	r.check(err)
+	write := func(key, lines string) {
+		t.Helper()
+		_, err := kv.Put(t.Context(), key, compressor.EncodeAll([]byte(lines), nil))
+		r.check(err)
+	}
+	const unreadable = `{"id":"feed1","state":{"url":5}}` + "\n"
+	write("0.1", unreadable)
+	_, got := openJournal(t, m)
+	if len(got) != 2 || got["feed1"].ETag != "1" || got["feed2"].ETag != "1" {
+		t.Errorf("got %v, want the states of the first entry", got)
+	}
+	checkQuarantined(t, m, subjects.ScheduleBucket, [][]byte{compressor.EncodeAll([]byte(unreadable), nil)})
+
+	write("0.0", unreadable+`{"id":"feed2","state":{"url":"https://example.org/feed2","etag":"1"}}`+"\n")
+	write("0.1", `{"id":"feed1","state":{"url":"https://example.org/feed1","etag":"3"}}`+"\n")
+	if _, got = openJournal(t, m); len(got) != 2 || got["feed1"].ETag != "3" || got["feed2"].ETag != "1" {
+		t.Errorf("got %v, want the newest states", got)
 	}
 }
