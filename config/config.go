@@ -37,6 +37,8 @@ type Config struct {
 	Search    Address `placeholder:"URL" help:"Meilisearch server for the search index, such as meilisearch://HOST:7700; meilisearchs:// for TLS; meilisearch: without a host starts the installed program meilisearch with its files in the data folder. By default an embedded index in the data folder."`
 	SearchKey Secret  `placeholder:"SECRET" help:"Meilisearch API key with all permissions on index items. @FILE reads it from a file."`
 
+	SearchEmbedder Secret `placeholder:"JSON" help:"Embedder of Meilisearch for semantic searches, in the form of its settings, such as {\"source\": \"ollama\", \"url\": \"http://HOST:11434/api/embed\", \"model\": \"nomic-embed-text\"}. @FILE reads it from a file. Meilisearch sends it the title of each item and the beginning of its text. For agents with role index. By default none."`
+
 	SecretKeyFile string `placeholder:"FILE" help:"Key by which the passwords of feeds and proxies and the receivers of subscriptions are sealed, the same file for all agents of a mesh with role schedule, crawl, deliver or api: 32 random bytes in base64, such as by openssl rand -base64 32. The first line seals; more lines open what older keys sealed. By default secret.key in the data folder, made when it is needed; none with --nats or --cluster-listen."`
 
 	Starter bool `default:"true" negatable:"" help:"Add some 40 well-known IT feeds to an empty store."`

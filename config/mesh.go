@@ -87,5 +87,8 @@ func (c Config) validateEngines() (errs []error) {
 	if c.Search == "" && c.SearchKey != "" {
 		addError("search-key: requires search; set the Meilisearch URL")
 	}
+	if c.Search == "" && c.SearchEmbedder != "" {
+		addError("search-embedder: requires search; the embedded index has no semantic search")
+	}
 	return errs
 }

@@ -59,6 +59,14 @@ type Index interface {
 	io.Closer
 }
 
+// An EmbeddingIndex is an [Index] that may have an embedder for semantic searches.
+type EmbeddingIndex interface {
+	Index
+
+	// HasEmbedder reports whether semantic searches are possible. It takes no longer than a search.
+	HasEmbedder(ctx context.Context) bool
+}
+
 // A RejectedError lists the items that an [Index] rejects permanently. A retry would fail again.
 type RejectedError struct {
 	IDs []string // at least one

@@ -20,6 +20,11 @@ type Query struct {
 	Duplicates bool // include duplicates; otherwise originals only
 	Muted      bool // include items flagged [FlagMuted]
 
+	// Semantic is the weight of similarity in meaning, in percent, for results that are ordered by score. 0: items match by their
+	// words. Otherwise the most similar items match too, and results are fewer than [MaxSemantic]. Only an index with an embedder
+	// finds such items.
+	Semantic int
+
 	OnePerStory bool      // only the first item of each story
 	Newest      bool      // newest first; otherwise best first, if Where contains words
 	Now         time.Time // reference time for the freshness of items in the score; zero: ignore freshness
@@ -57,7 +62,11 @@ func (q Query) Key() string {
 	if q.Where != nil {
 		where = q.Where.String()
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %t %t %t %t", where, q.Spam, q.Duplicates, q.Muted, q.OnePerStory, q.Newest))
+	text := fmt.Appendf(nil, "%q %t %t %t %t %t", where, q.Spam, q.Duplicates, q.Muted, q.OnePerStory, q.Newest)
+	if q.Semantic > 0 {
+		text = fmt.Appendf(text, " %d", q.Semantic)
+	}
+	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
@@ -71,6 +80,9 @@ func (q Query) PageSize() int {
 
 // MaxLimit is the largest page an [Index] returns.
 const MaxLimit = 100
+
+// MaxSemantic bounds the results of a semantic search on all pages: every item is similar to some degree.
+const MaxSemantic = 200
 
 // MaxFacet is the maximum number of values per facet.
 const MaxFacet = 20

@@ -24,6 +24,9 @@ var ErrConflict = errors.New("changed by another writer in the meantime")
 // disk space. A retry may succeed.
 var ErrUnavailable = errors.New("unavailable")
 
+// ErrNoEmbedder reports a semantic search in an index that has no embedder.
+var ErrNoEmbedder = errors.New("the search index has no embedder for semantic searches: it needs Meilisearch and --search-embedder")
+
 // ErrDamaged reports that the engine's files are damaged: their checksums or their structure are wrong. A retry
 // fails again until a person acts.
 var ErrDamaged = errors.New("damaged")

@@ -29,6 +29,7 @@ type searchCommand struct {
 	Once          bool     `help:"Only the first item of each story."`
 	AllDuplicates bool     `help:"Include duplicates."`
 	Unique        int      `placeholder:"PERCENT" help:"Hide items that agree with one above them in at least this percentage of word shingles. By default the setting of the node."`
+	Semantic      int      `placeholder:"PERCENT" help:"Weight of similarity in meaning for the best matches: 100 finds items by meaning only. It needs Meilisearch with an embedder. By default 0: by words."`
 	Digest        bool     `help:"Summarize the first items in sentences of different publishers."`
 	Spam          bool     `help:"Only spam; by default spam is excluded."`
 }
@@ -96,10 +97,13 @@ func (c *searchCommand) search(ctx context.Context, api *client.Client) (wire.Se
 	s := wire.Search{
 		Query: strings.Join(c.Words, " "), Category: c.Category, Topic: c.Topic, Flag: c.Flag, Language: c.Language,
 		After: c.After.Time, Before: c.Before.Time, Sort: c.Sort, Once: c.Once, Duplicates: c.AllDuplicates, Spam: c.Spam,
-		Unique: c.Unique, Digest: c.Digest,
+		Unique: c.Unique, Digest: c.Digest, Semantic: c.Semantic,
 	}
 	if c.Unique < 0 || c.Unique > 100 {
 		return wire.SearchResults{}, usageError("--unique: %d is no percentage", c.Unique)
+	}
+	if c.Semantic < 0 || c.Semantic > 100 {
+		return wire.SearchResults{}, usageError("--semantic: %d is no percentage", c.Semantic)
 	}
 	if c.Limit < 1 {
 		return wire.SearchResults{}, usageError("--limit: %d is not positive", c.Limit)

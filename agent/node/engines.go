@@ -109,7 +109,12 @@ const searchAttempt = 10 * time.Second
 
 // openSearch opens the index. If its server is away, the node starts without it: feeds are polled, and items wait on the
 // queue of role index. Only with an empty store it waits, because it is unknown whether the index is empty too.
-func (e engines) openSearch(ctx context.Context) error {
+func (e engines) openSearch(ctx context.Context) (err error) {
+	if text := string(e.config.SearchEmbedder); text != "" {
+		if e.embedder, err = meilisearch.ParseEmbedder(text); err != nil {
+			return fmt.Errorf("search-embedder: %w", err)
+		}
+	}
 	if e.config.Search == config.OwnMeilisearch {
 		if err := e.startMeilisearch(ctx); err != nil {
 			return err
@@ -184,9 +189,11 @@ func (e engines) startMeilisearch(ctx context.Context) (err error) {
 // meilisearch returns the options of the server that this process runs or --search names.
 func (e engines) meilisearch() meilisearch.Options {
 	if e.search != nil {
-		return meilisearch.Options{URL: e.search.URL(), Key: e.search.Key(), Log: e.options.Log}
+		return meilisearch.Options{URL: e.search.URL(), Key: e.search.Key(), Log: e.options.Log, Embedder: e.embedder}
 	}
-	return meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log)
+	options := meilisearchOptions(e.config.Search, e.config.SearchKey, e.options.Log)
+	options.Embedder = e.embedder
+	return options
 }
 
 // meilisearchOptions returns the options of the server that --search names.

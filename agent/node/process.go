@@ -16,6 +16,7 @@ import (
 	"feedmesh/agent/role/work"
 	"feedmesh/config"
 	"feedmesh/embedded/meilisearchd"
+	"feedmesh/storage/meilisearch"
 	"feedmesh/subjects"
 )
 
@@ -35,7 +36,8 @@ type process struct {
 	self      subjects.Agent // heartbeat record of this process
 	resources []io.Closer    // open resources in the order of opening
 
-	search *meilisearchd.Server // nil unless this process runs Meilisearch
+	search   *meilisearchd.Server // nil unless this process runs Meilisearch
+	embedder meilisearch.Embedder // of --search-embedder
 
 	certificates certificates // of the listeners
 }

@@ -46,6 +46,9 @@ func (s *Search) Find(ctx context.Context, q wire.Search) (wire.SearchResults, e
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
 	}
 	titles := page.titles
+	if index, is := s.Index.(storage.EmbeddingIndex); is {
+		found.Semantic = index.HasEmbedder(ctx)
+	}
 	if q.Digest {
 		found.Digest = digest(found.Items, page.plain, parsed.Where)
 	}
@@ -94,7 +97,7 @@ func indexQuery(q wire.Search, c cursor) (storage.Query, error) {
 	}
 	return storage.Query{
 		Where: query.All(typed, where...), Spam: q.Spam, Duplicates: q.Duplicates, Muted: q.Muted, OnePerStory: q.Once,
-		Newest: q.Sort == "newest", Now: c.at, Limit: q.Limit, Cursor: c.engine, Facets: q.Facets,
+		Newest: q.Sort == "newest", Now: c.at, Limit: q.Limit, Cursor: c.engine, Facets: q.Facets, Semantic: q.Semantic,
 	}, nil
 }
 
@@ -198,6 +201,9 @@ func (s *Search) find(ctx context.Context, q storage.Query, c cursor) (wire.Sear
 		if err == nil {
 			next := cursor{at: c.at, engine: results.Next}
 			return wire.SearchResults{Total: results.Total, Next: next.String(), Fuzzy: results.Fuzzy}, results, nil
+		}
+		if errors.Is(err, storage.ErrNoEmbedder) {
+			return wire.SearchResults{}, storage.Results{}, errorf(KindInvalid, "%v", storage.ErrNoEmbedder)
 		}
 		// The store can't continue at a position of the index, and does not list spam.
 		if errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {

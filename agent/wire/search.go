@@ -45,6 +45,7 @@ type Search struct {
 	Muted      bool      `query:"muted" doc:"Include items that a rule muted."`
 	Once       bool      `query:"once" doc:"Return only the first item of each story."`
 	Unique     int       `query:"unique" minimum:"0" maximum:"100" doc:"Hide results that agree with one above them on the page in at least this percentage of word shingles, which is then filled with others. 0: the setting of the node, none with duplicates."`
+	Semantic   int       `query:"semantic" minimum:"0" maximum:"100" doc:"Weight of similarity in meaning for the best matches, in percent: 0 finds items by their words, 100 by meaning only. At most 200 results; facets count items by their words. It needs Meilisearch with an embedder."`
 	Digest     bool      `query:"digest" doc:"Summarize the first results: sentences of different publishers with the words of the query."`
 	Sort       string    `query:"sort" enum:"best,newest" default:"best" doc:"best: best match first; newest: newest item first."`
 	Facets     bool      `query:"facets" doc:"Count the matching items by category, topic, feed, language, day and sentiment."`
@@ -54,15 +55,16 @@ type Search struct {
 
 // SearchResults is a page of search results.
 type SearchResults struct {
-	Items  []FoundItem        `json:"items"`
-	Total  int64              `json:"total" doc:"Number of matching items on all pages, or of stories if each is returned once; a lower bound if the store was searched."`
-	Next   string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
-	Facets map[string][]Facet `json:"facets,omitempty"`
-	Fuzzy  bool               `json:"forgiven,omitempty" doc:"No item contains all words; these contain similar words."`
-	Hidden []HiddenItem       `json:"hidden,omitempty" doc:"Results that were hidden because they are not unique enough."`
-	Digest []Quote            `json:"digest,omitempty" doc:"Sentences of the results that summarize them, if requested."`
-	By     string             `json:"by,omitempty" enum:"store" doc:"Set to store if the index was unavailable and the store was searched, newest first, by title and excerpt."`
-	Why    string             `json:"why,omitempty" doc:"Why the index was not used."`
+	Items    []FoundItem        `json:"items"`
+	Total    int64              `json:"total" doc:"Number of matching items on all pages, or of stories if each is returned once; a lower bound if the store was searched."`
+	Next     string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last."`
+	Facets   map[string][]Facet `json:"facets,omitempty"`
+	Fuzzy    bool               `json:"forgiven,omitempty" doc:"No item contains all words; these contain similar words."`
+	Hidden   []HiddenItem       `json:"hidden,omitempty" doc:"Results that were hidden because they are not unique enough."`
+	Semantic bool               `json:"semantic,omitempty" doc:"Semantic searches are possible: the index has an embedder."`
+	Digest   []Quote            `json:"digest,omitempty" doc:"Sentences of the results that summarize them, if requested."`
+	By       string             `json:"by,omitempty" enum:"store" doc:"Set to store if the index was unavailable and the store was searched, newest first, by title and excerpt."`
+	Why      string             `json:"why,omitempty" doc:"Why the index was not used."`
 }
 
 // A HiddenItem is a result that was hidden because it is not unique enough.

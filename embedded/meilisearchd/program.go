@@ -6,12 +6,11 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"feedmesh/storage/meilisearch"
 )
 
-// minMajor and minMinor are the oldest supported version of Meilisearch.
-const minMajor, minMinor = 1, 21
-
-const install = "install Meilisearch 1.21 or newer, or give the URL of a server with --search"
+const install = "install Meilisearch " + meilisearch.MinVersion + " or newer, or give the URL of a server with --search"
 
 // Check returns nil if the program is installed in a supported version. The error states what to do.
 func Check(ctx context.Context) error {
@@ -31,12 +30,13 @@ func find(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the version of %s: %w: %s", path, err, install)
 	}
-	var major, minor int
 	version := strings.TrimSpace(string(out))
-	if _, err := fmt.Sscanf(version, "meilisearch %d.%d", &major, &minor); err != nil {
+	number, named := strings.CutPrefix(version, "meilisearch ")
+	supported, err := meilisearch.IsSupported(number)
+	switch {
+	case !named || err != nil:
 		return "", fmt.Errorf("%s returned %q for its version: %s", path, version, install)
-	}
-	if major < minMajor || major == minMajor && minor < minMinor {
+	case !supported:
 		return "", fmt.Errorf("%s is %s: %s", path, version, install)
 	}
 	return path, nil

@@ -11,6 +11,9 @@ import (
 
 // Search implements [storage.Index]. Freshness is computed by the minute.
 func (x *Index) Search(ctx context.Context, q storage.Query) (results storage.Results, err error) {
+	if q.Semantic > 0 && q.Scored() {
+		return storage.Results{}, storage.ErrNoEmbedder
+	}
 	page, err := parseCursor(q)
 	if err != nil {
 		return storage.Results{}, err

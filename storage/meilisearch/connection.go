@@ -18,6 +18,8 @@ type connection struct {
 	url          string // for messages
 	address, key string
 	name         string // of the index
+	embedder     Embedder
+	embedders    embedderCache
 	server       upstream.ServiceManager
 	index        upstream.IndexManager
 	http         *http.Client
@@ -36,7 +38,7 @@ func newConnection(options Options) (*connection, error) {
 	transport.DisableCompression = true         // it sends compressed responses in parts, the last of them 40 ms late
 	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
 	c := &connection{
-		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name,
+		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name, embedder: options.Embedder,
 		http: client, log: options.Log,
 	}
 	if c.name == "" {
@@ -119,6 +121,8 @@ type Options struct {
 	URL string // such as "http://host:7700"
 	Key string // master key, or a key with all rights on the index; may be empty
 	Log *slog.Logger
+
+	Embedder Embedder // is applied to the index; nil: the index keeps the one that it has
 
 	name string // of the index; differs from IndexName in tests only
 }

@@ -67,7 +67,9 @@ func (c *connection) explain(err error) error {
 			c.url, storage.ErrUnavailable, answer.OriginError)
 	case isRefused(err):
 		return fmt.Errorf("%w: %s", storage.ErrUnavailable, c.keyRefused())
-	case isTemporary(answer.StatusCode), lacksSettings(answer):
+	case hasCode(err, noEmbedder):
+		return storage.ErrNoEmbedder
+	case isTemporary(answer.StatusCode), lacksSettings(answer), hasCode(err, embeddingFailed):
 		return fmt.Errorf("the Meilisearch at %s is %w: %s", c.url, storage.ErrUnavailable, message)
 	case isUnreadable(err):
 		return fmt.Errorf("the server at %s is not Meilisearch; check the address", c.url)

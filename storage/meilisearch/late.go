@@ -9,7 +9,7 @@ import (
 	"feedmesh/storage"
 )
 
-var _ storage.Index = (*Late)(nil)
+var _ storage.EmbeddingIndex = (*Late)(nil)
 
 // A Late is the index of a server that could not be reached yet. Until [Late.Open] succeeds, all calls return an error
 // that is [storage.ErrUnavailable], like those of an [Index] whose server is away.
@@ -82,6 +82,12 @@ func (l *Late) Search(ctx context.Context, query storage.Query) (storage.Results
 		return storage.Results{}, err
 	}
 	return index.Search(ctx, query)
+}
+
+// HasEmbedder implements [storage.EmbeddingIndex].
+func (l *Late) HasEmbedder(ctx context.Context) bool {
+	index, err := l.opened()
+	return err == nil && index.HasEmbedder(ctx)
 }
 
 // Similar implements [storage.Index].

@@ -18,10 +18,22 @@ import (
 	"feedmesh/storage"
 )
 
-var _ storage.Index = (*Index)(nil)
+var _ storage.EmbeddingIndex = (*Index)(nil)
 
-// minMajor and minMinor are the oldest supported version of Meilisearch.
-const minMajor, minMinor = 1, 21
+// MinVersion is the oldest supported version of Meilisearch.
+const MinVersion = "1.21"
+
+// IsSupported reports whether a version of Meilisearch, such as "1.21.3", is supported. An error means that the text is no version.
+func IsSupported(version string) (bool, error) {
+	var major, minor, minMajor, minMinor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return false, fmt.Errorf("%q is no version: %w", version, err)
+	}
+	if _, err := fmt.Sscanf(MinVersion, "%d.%d", &minMajor, &minMinor); err != nil {
+		panic(err) // a constant
+	}
+	return major > minMajor || major == minMajor && minor >= minMinor, nil
+}
 
 // An Index is a [storage.Index] in a Meilisearch server.
 type Index struct {
@@ -74,13 +86,12 @@ func (x *Index) checkVersion(ctx context.Context) error {
 	if err != nil {
 		return x.openError(ctx, err)
 	}
-	var major, minor int
-	if _, err := fmt.Sscanf(version.PkgVersion, "%d.%d", &major, &minor); err != nil {
+	supported, err := IsSupported(version.PkgVersion)
+	switch {
+	case err != nil:
 		return fmt.Errorf("the server at %s is not Meilisearch; check the address", x.url)
-	}
-	if major < minMajor || major == minMajor && minor < minMinor {
-		return fmt.Errorf("the Meilisearch at %s is version %s; update it to %d.%d or newer",
-			x.url, version.PkgVersion, minMajor, minMinor)
+	case !supported:
+		return fmt.Errorf("the Meilisearch at %s is version %s; update it to %s or newer", x.url, version.PkgVersion, MinVersion)
 	}
 	return nil
 }

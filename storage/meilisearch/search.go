@@ -22,6 +22,9 @@ func (r reader) Search(ctx context.Context, q storage.Query) (storage.Results, e
 		return storage.Results{}, err
 	}
 	branches, err := branchesOf(q.Where, false)
+	if err == nil && isSemantic(q) {
+		_, _, err = meaningOf(q.Where)
+	}
 	if err != nil {
 		return storage.Results{}, err
 	}
@@ -50,7 +53,7 @@ func (r reader) search(ctx context.Context, q storage.Query, after cursor, branc
 		return storage.Results{}, err
 	}
 	results, err := s.page(ctx)
-	if err != nil || results.Total > 0 || q.Cursor != "" {
+	if err != nil || results.Total > 0 || q.Cursor != "" || isSemantic(q) {
 		return results, err
 	}
 	if s.searches, err = s.typoRequests(ctx, branches); err != nil || s.searches == nil {
@@ -68,10 +71,12 @@ func (r reader) search(ctx context.Context, q storage.Query, after cursor, branc
 func (s *search) page(ctx context.Context) (storage.Results, error) {
 	var found *findings
 	var err error
-	switch len(s.searches) {
-	case 0:
+	switch {
+	case isSemantic(s.query):
+		found, err = s.semantic(ctx)
+	case len(s.searches) == 0:
 		found = &findings{}
-	case 1:
+	case len(s.searches) == 1:
 		found, err = s.one(ctx)
 	default:
 		found, err = s.several(ctx)

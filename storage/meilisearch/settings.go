@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -97,6 +98,9 @@ func (c *connection) applySettings(ctx context.Context) error {
 			return c.updateSettings(ctx)
 		}
 	}
+	if c.embedder != nil && !c.embedder.isApplied(has) {
+		return c.updateSettings(ctx)
+	}
 	return nil
 }
 
@@ -117,7 +121,11 @@ func (c *connection) prepare(ctx context.Context) error {
 func (c *connection) updateSettings(ctx context.Context) error {
 	c.log.Info("giving the search index in Meilisearch its settings", "url", c.url)
 	var info upstream.TaskInfo
-	if err := c.requestSettings(ctx, http.MethodPatch, settings, &info); err != nil {
+	all := maps.Clone(settings)
+	if c.embedder != nil {
+		all["embedders"] = map[string]Embedder{embedderName: c.embedder}
+	}
+	if err := c.requestSettings(ctx, http.MethodPatch, all, &info); err != nil {
 		return err
 	}
 	err := c.wait(ctx, &info)

@@ -62,6 +62,9 @@ func (c *connection) wait(ctx context.Context, info *upstream.TaskInfo) error {
 // forever would block all later documents. A full disk is not attributed to a document.
 func taskFailed(task *upstream.Task) error {
 	err := &rejection{task.Error.Code, task.Error.Message}
+	if err.code == embeddingFailed {
+		return fmt.Errorf("%w: the embedder of Meilisearch fails: %v", storage.ErrUnavailable, err)
+	}
 	switch task.Error.Type {
 	case "invalid_request":
 		return err

@@ -30,6 +30,7 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 	items := flags.Int("items", 200_000, "items to index")
 	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
 	each := flags.Duration("each", 4*time.Second, "duration of each measurement")
+	vectors := flags.Int("vectors", 0, "dimensions of the vectors of an embedder, for semantic searches in Meilisearch; 0: no embedder")
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 		if measure == nil {
 			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
 		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, made: indextest.NewItemGenerator(1)}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, made: indextest.NewItemGenerator(1)}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -63,8 +64,11 @@ type searchBench struct {
 	index storage.Index
 	items int
 	each  time.Duration
-	made  *indextest.ItemGenerator
-	some  []storage.IndexItem // a sample of the indexed items
+
+	vectors int // dimensions of the vectors of an embedder; 0: none
+
+	made *indextest.ItemGenerator
+	some []storage.IndexItem // a sample of the indexed items
 }
 
 func withBleve(ctx context.Context, b *searchBench) error {
@@ -85,7 +89,13 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 			return err
 		}
 		defer server.Kill()
-		x, err := meilisearch.Open(ctx, meilisearch.Options{URL: server.URL(), Key: server.Key()})
+		options := meilisearch.Options{URL: server.URL(), Key: server.Key()}
+		if b.vectors > 0 {
+			embedder := newRandomEmbedder(b.vectors)
+			defer embedder.Close()
+			options.Embedder = embedder.settings()
+		}
+		x, err := meilisearch.Open(ctx, options)
 		if err != nil {
 			return err
 		}
@@ -186,7 +196,7 @@ func (b *searchBench) rows() []searchRow {
 		}}
 	}
 	first := func(letters int) string { return string([]rune(b.made.SearchWord())[:letters]) }
-	return []searchRow{
+	rows := []searchRow{
 		aimed(search("1 word, filter, facets", func() storage.Query { return b.faceted(1) })),
 		aimed(search("2 words, filter, facets", func() storage.Query { return b.faceted(2) })),
 		aimed(search("3 words, filter, facets", func() storage.Query { return b.faceted(3) })),
@@ -210,6 +220,10 @@ func (b *searchBench) rows() []searchRow {
 			return err
 		}},
 	}
+	if b.vectors > 0 {
+		rows = append(rows, search("3 words, half by meaning", func() storage.Query { return storage.Query{Where: b.words(3), Semantic: 50} }))
+	}
+	return rows
 }
 
 // words returns a query of a number of words.

@@ -29,8 +29,9 @@ var (
 		{Label: locale.T("Default")}, {Label: locale.T("Hide from %s %% agreement", "80"), URL: "80"}, {Label: locale.T("Hide from %s %% agreement", "60"), URL: "60"},
 		{Label: locale.T("Hide from %s %% agreement", "40"), URL: "40"}, {Label: locale.T("Hide from %s %% agreement", "20"), URL: "20"},
 	}
-	stories = []choice{{Label: locale.T("One item each")}, {Label: locale.T("All items"), URL: "all"}}
-	shows   = []choice{
+	semantics = []choice{{Label: locale.T("By words")}, {Label: locale.T("By words and meaning"), URL: "50"}, {Label: locale.T("By meaning"), URL: "100"}}
+	stories   = []choice{{Label: locale.T("One item each")}, {Label: locale.T("All items"), URL: "all"}}
+	shows     = []choice{
 		{Label: locale.T("Without duplicates")}, {Label: locale.T("With duplicates"), URL: "duplicates"}, {Label: locale.T("Spam only"), URL: "spam"},
 		{Label: locale.T("Starred by rules"), URL: "starred"}, {Label: locale.T("Sponsored"), URL: "sponsored"}, {Label: locale.T("Muted by rules"), URL: "muted"},
 	}
@@ -52,6 +53,9 @@ func (s state) groups(found wire.SearchResults) []group {
 			g.Choices, g.More = g.Choices[:maxChoices], g.Choices[maxChoices:]
 		}
 		list = append(list, g)
+	}
+	if s["q"] != "" && s["sort"] == "" && found.Semantic {
+		list = append(list, s.fixed("semantic", locale.T("Matching"), semantics))
 	}
 	if s["q"] != "" && s["show"] == "" {
 		list = append(list, s.fixed("stories", locale.T("Stories"), stories))
@@ -99,6 +103,7 @@ func (s state) chips(found wire.SearchResults) []choice {
 	add("feed", locale.T("Feed: %s", feedTitle(s["feed"], found)))
 	add("language", locale.T("Language: %s", languageName(s["language"])))
 	add("unique", label(uniques, s["unique"]))
+	add("semantic", label(semantics, s["semantic"]))
 	add("show", label(shows, s["show"]))
 	return list
 }

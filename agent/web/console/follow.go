@@ -51,7 +51,7 @@ func followed(what string, values url.Values) *follow {
 // output returns the state as parameters of GET /api/search. Relative times become part of the query.
 func (s state) output() url.Values {
 	values := url.Values{}
-	for _, name := range []string{"category", "topic", "feed", "language", "unique", "sort"} {
+	for _, name := range []string{"category", "topic", "feed", "language", "unique", "semantic", "sort"} {
 		if s[name] != "" {
 			values.Set(name, s[name])
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"feedmesh/agent/service"
 	"feedmesh/agent/web/locale"
 	"feedmesh/agent/wire"
 	"feedmesh/classify/language"
@@ -97,12 +98,15 @@ func (c searchPages) search(w http.ResponseWriter, r *http.Request) {
 	q.Digest = s["q"] != "" && s["cursor"] == "" && s["typing"] == ""
 	found, err := c.Search.Find(r.Context(), q)
 	var wrong *query.SyntaxError
+	var refused *service.Error
 	switch {
 	case errors.As(err, &wrong):
 		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Fault: newSyntaxError(s["q"], wrong)})
 	case errors.Is(err, storage.ErrBadCursor):
 		text := locale.T("The URL belongs to another search. Start again from the first page.")
 		c.showSearch(w, r, http.StatusBadRequest, s.first(), searchPage{Message: badSearch(text)})
+	case errors.As(err, &refused):
+		c.showSearch(w, r, http.StatusBadRequest, s, searchPage{Message: badSearch(locale.T("Invalid search: %s.", locale.Composed(refused.Error())))})
 	case err != nil:
 		m := failure(r, err, locale.T("Search"))
 		c.showSearch(w, r, http.StatusServiceUnavailable, s, searchPage{Message: &m})

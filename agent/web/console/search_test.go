@@ -260,6 +260,40 @@ func TestSearchPage_OffersAnyWord(t *testing.T) {
 	}
 }
 
+// An embeddingIndex records searches of an index that has an embedder.
+type embeddingIndex struct{ *recordingIndex }
+
+func (embeddingIndex) HasEmbedder(context.Context) bool { return true }
+
+func TestSearchPage_SemanticSearch(t *testing.T) {
+	source := newSite(t)
+	source.items(t, "f", storage.Item{ID: "i", Title: "x", Published: noon})
+	w := serve(source, "GET", "/?q=x&semantic=50")
+	if page := body(t, w); w.StatusCode != 400 || !strings.Contains(page, "--search-embedder") {
+		t.Errorf("without an embedder: status %d, want 400 and what to do: %s", w.StatusCode, page)
+	}
+	if got := link(parse(t, body(t, serve(source, "GET", "/?q=x"))), "By meaning"); got != "" {
+		t.Errorf("without an embedder: the filter leads to %q, want none", got)
+	}
+	recorded := &recordingIndex{Index: source.Index}
+	source.Service.Index = embeddingIndex{recorded}
+	doc := parse(t, body(t, serve(source, "GET", "/?q=x")))
+	for label, want := range map[string]string{"By words and meaning": "/?q=x&semantic=50", "By meaning": "/?q=x&semantic=100"} {
+		if got := link(doc, label); got != want {
+			t.Errorf("%q leads to %q, want %q", label, got, want)
+		}
+	}
+	for _, address := range []string{"/", "/?q=x&sort=newest"} {
+		if got := link(parse(t, body(t, serve(source, "GET", address))), "By meaning"); got != "" {
+			t.Errorf("%s: the filter leads to %q, want none", address, got)
+		}
+	}
+	serve(source, "GET", "/?q=x&semantic=100")
+	if last := recorded.queries[len(recorded.queries)-1]; last.Semantic != 100 {
+		t.Errorf("searched for %+v, want a semantic search", last)
+	}
+}
+
 func TestSearchPage_DaysHistogramAndList(t *testing.T) {
 	source := newSite(t)
 	at := func(n int, day time.Time) (items []storage.Item) {

@@ -41,6 +41,7 @@ var params = []param{
 	{name: "day", max: 10, of: "filter", isDay: true}, // in UTC; overrides time
 	{name: "show", max: 16, of: "filter", values: append([]string{"duplicates", "spam"}, flags...)},
 	{name: "unique", max: 3, of: "filter", values: []string{"100", "90", "80", "60", "40", "20"}},
+	{name: "semantic", max: 3, of: "filter", values: []string{"50", "100"}},
 	{name: "sort", max: 8, values: []string{"best", "newest"}, initial: "best"},
 	{name: "stories", max: 8, values: []string{"all"}},                      // all items of each story, also with a query
 	{name: "typing", max: 8, of: "typing", values: []string{"word", "end"}}, // whether the last word of q is incomplete or complete
@@ -197,6 +198,7 @@ func (s state) search(now time.Time) wire.Search {
 		q.Sort = "newest"
 	}
 	q.Unique, _ = strconv.Atoi(s["unique"])
+	q.Semantic, _ = strconv.Atoi(s["semantic"])
 	q.After, q.Before = s.between(now)
 	return q
 }
