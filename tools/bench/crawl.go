@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -45,7 +46,11 @@ func (r *run) remembersFeeds(feeds int, how string) {
 // scheduleOnly measures a node with scheduled feeds without polls: with new feeds, and after a restart.
 func (r *run) scheduleOnly(ctx context.Context, feeds int) error {
 	url := func(i int) string { return fmt.Sprintf("http://host%d.example/feed/%d", i/10, i) }
-	if err := fillStore(ctx, storePath(r.dir), feeds, url); err != nil {
+	store, err := sqlite.Open(ctx, storePath(r.dir))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fillStore(ctx, store, feeds, url), store.Close()); err != nil {
 		return err
 	}
 	for _, how := range []string{"new", "known before"} {
@@ -84,13 +89,8 @@ func (r *run) untilScheduled(ctx context.Context, feeds int) error {
 	}
 }
 
-// fillStore creates a store of feeds that were never polled, with these URLs.
-func fillStore(ctx context.Context, path string, feeds int, url func(i int) string) (err error) {
-	store, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+// fillStore adds feeds that were never polled, with these URLs, to a store.
+func fillStore(ctx context.Context, store storage.Store, feeds int, url func(i int) string) error {
 	const chunk = 1000
 	for first := 0; first < feeds; first += chunk {
 		list := make([]storage.Feed, 0, chunk)

@@ -1,26 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/pprof"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"feedmesh/agent/memory"
 	"feedmesh/agent/mesh"
 	"feedmesh/agent/role/schedule"
 	"feedmesh/agent/role/work"
 	"feedmesh/config"
 	"feedmesh/storage"
-	"feedmesh/storage/sqlite"
+	"feedmesh/storage/postgres"
 	"feedmesh/subjects"
 	"feedmesh/tests/engines"
 	"feedmesh/tools/bench/report"
@@ -37,6 +41,7 @@ func benchSchedule(ctx context.Context, out *report.Report, args []string) error
 	flags.Float64Var(&b.items, "items", 3, "new items of a feed a day, on average")
 	flags.Float64Var(&b.clock.speed, "speed", 6, "speed of the schedule's clock")
 	flags.DurationVar(&b.lasts, "for", 24*time.Hour, "duration of the measurement by this clock")
+	flags.StringVar(&b.profiles, "profiles", "", "folder for the CPU and heap profiles of the restart")
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
@@ -51,6 +56,7 @@ type scheduleBench struct {
 	items             float64
 	lasts             time.Duration
 	clock             fastClock
+	profiles          string // folder; empty: none
 
 	server   *engines.NATSServer
 	url      string
@@ -61,15 +67,30 @@ type scheduleBench struct {
 
 // in measures with the data in a folder.
 func (b *scheduleBench) in(ctx context.Context, dir string) (err error) {
-	path := filepath.Join(dir, "store.db")
-	if err := b.fill(ctx, path); err != nil {
+	folders := map[string]string{}
+	for _, name := range []string{"postgres", "nats"} {
+		folders[name] = filepath.Join(dir, name)
+		if err := os.Mkdir(folders[name], 0o755); err != nil {
+			return err
+		}
+	}
+	database, err := engines.StartPostgres(folders["postgres"])
+	if err != nil {
 		return err
 	}
-	if b.store, err = sqlite.Open(ctx, path); err != nil {
+	defer database.Kill()
+	url, err := database.Create("feedmesh")
+	if err != nil {
+		return err
+	}
+	if b.store, err = postgres.Open(ctx, url); err != nil {
 		return err
 	}
 	defer b.store.Close()
-	servers, err := engines.StartNATS(dir, 1)
+	if err := b.fill(ctx); err != nil {
+		return err
+	}
+	servers, err := engines.StartNATS(folders["nats"], 1)
 	if err != nil {
 		return err
 	}
@@ -79,10 +100,10 @@ func (b *scheduleBench) in(ctx context.Context, dir string) (err error) {
 	return errors.Join(b.active(ctx, b.day), b.active(ctx, b.restarted))
 }
 
-// fill creates the store with the feeds of the measured partition, ten of each host.
-func (b *scheduleBench) fill(ctx context.Context, path string) error {
+// fill adds the feeds of the measured partition to the store, ten of each host.
+func (b *scheduleBench) fill(ctx context.Context) error {
 	hosts := 0
-	return fillStore(ctx, path, b.feeds, func(i int) string {
+	return fillStore(ctx, b.store, b.feeds, func(i int) string {
 		for i%10 == 0 {
 			if hosts++; subjects.PartitionOf(b.feedURL(hosts, 0), b.partitions) == b.partitions-1 {
 				break
@@ -113,6 +134,7 @@ func (b *scheduleBench) active(ctx context.Context, do func(ctx context.Context,
 	}
 	ended := make(chan error, 1)
 	started := time.Now()
+	go memory.Tend(ctx)
 	go func() {
 		ended <- schedule.Run(ctx, &work.Env{
 			Config: config.Default(), Mesh: m, Store: b.store, Clock: b.clock.now, Log: log, Metrics: b.registry, CheckDiskSpace: func() error { return nil },
@@ -253,9 +275,17 @@ func (b *scheduleBench) rows(ctx context.Context, r crawlResults, spent, server 
 
 // restarted measures the start with all states.
 func (b *scheduleBench) restarted(ctx context.Context, started time.Time) error {
+	var cpu bytes.Buffer
+	if err := pprof.StartCPUProfile(&cpu); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
 	if err := b.untilLoaded(ctx); err != nil {
 		return err
 	}
 	b.Add("restart: all feeds scheduled within", time.Since(started).Seconds(), "s")
-	return nil
+	b.Add("restart: memory of the schedule (RSS)", float64(memoryOf(os.Getpid(), "VmRSS"))/1e6, "MB")
+	pprof.StopCPUProfile()
+	return errors.Join(storeProfile(b.profiles, "restart.cpu", func(w io.Writer) error { _, err := cpu.WriteTo(w); return err }),
+		storeProfile(b.profiles, "restart.heap", pprof.WriteHeapProfile))
 }
