@@ -206,7 +206,7 @@ func (s *Search) find(ctx context.Context, q storage.Query, c cursor) (wire.Sear
 			return wire.SearchResults{}, storage.Results{}, errorf(KindInvalid, "%v", storage.ErrNoEmbedder)
 		}
 		// The store can't continue at a position of the index, and does not list spam.
-		if errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {
+		if errors.As(err, new(*query.SyntaxError)) || errors.Is(err, storage.ErrBadCursor) || ctx.Err() != nil || q.Cursor != "" || q.Spam {
 			return wire.SearchResults{}, storage.Results{}, err
 		}
 		s.Log.Warn("index unavailable, searching the store", "err", err)

@@ -298,6 +298,21 @@ func TestSearch_StoreFallback(t *testing.T) {
 	}
 }
 
+// A refusingIndex refuses queries that it can't express.
+type refusingIndex struct{ storage.Index }
+
+func (refusingIndex) Search(context.Context, storage.Query) (storage.Results, error) {
+	return storage.Results{}, fmt.Errorf("search: %w", &query.SyntaxError{Message: "leave out OR"})
+}
+
+// The store does not answer what the index refuses.
+func TestSearch_IndexRefusesQuery(t *testing.T) {
+	t.Parallel()
+	w := newTestbed(t, func(d *setup) { d.Index = refusingIndex{} })
+	w.request(t, "GET", "/api/search?q=one+OR+two", "").isProblem(t, 400, "leave out OR")
+	newTestbed(t).request(t, "GET", "/api/search?q=one&semantic=50", "").isProblem(t, 422, "--search-embedder")
+}
+
 func TestSearch_StoreCursorAfterRecovery(t *testing.T) {
 	t.Parallel()
 	w := newTestbed(t)
