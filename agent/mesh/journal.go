@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/subjects"
 )
@@ -311,32 +313,48 @@ func (s states) OpenJournal(ctx context.Context, partition, partitions int, each
 	return j, nil
 }
 
-// decodeNewest calls each for the newest state of every feed: outdated ones, up to half of the journal, are not decoded. It moves
-// unreadable entries to the quarantine and reports whether there were any.
+// decodeNewest calls each for the newest state of every feed, in no order: outdated ones, up to half of the journal, are not decoded. It
+// moves unreadable entries to the quarantine and reports whether there were any.
 func (j *Journal) decodeNewest(ctx context.Context, read []jetstream.KeyValueEntry, each func(r record, written time.Time)) (unreadable bool, err error) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0)) // most of the time of a start
+	var mu sync.Mutex                     // protects unreadable and calls of each
 	for i, kv := range read {
-		number, ok := slotNumber(kv.Key())
-		if !ok {
-			number = none
-		}
-		newest := func(id []byte) bool {
-			at, is := j.slotOf[string(id)]
-			return is && at == number && !j.removed[string(id)]
-		}
-		var e readEntry
-		cause := e.UnmarshalBinary(kv.Value())
-		if cause == nil {
-			cause = e.find(kv.Key(), newest, func(r record) { each(r, kv.Created()) })
-		}
-		if cause != nil {
-			unreadable = true
-			if err := j.entries().remove(ctx, kv, cause); err != nil {
-				return true, err
+		group.Go(func() error {
+			records, cause := j.newestIn(kv)
+			read[i] = nil // frees its buffer
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range records {
+				each(r, kv.Created())
 			}
-		}
-		read[i] = nil // frees its buffer
+			if cause == nil {
+				return nil
+			}
+			unreadable = true
+			return j.entries().remove(ctx, kv, cause)
+		})
 	}
-	return unreadable, nil
+	err = group.Wait()
+	return unreadable, err
+}
+
+// newestIn returns the readable records of an entry that are the newest of their feeds, and the first error of another one.
+func (j *Journal) newestIn(kv jetstream.KeyValueEntry) (records entry, err error) {
+	number, ok := slotNumber(kv.Key())
+	if !ok {
+		number = none
+	}
+	var e readEntry
+	if err := e.UnmarshalBinary(kv.Value()); err != nil {
+		return nil, err
+	}
+	newest := func(id []byte) bool {
+		at, is := j.slotOf[string(id)]
+		return is && at == number && !j.removed[string(id)]
+	}
+	err = e.find(kv.Key(), newest, func(r record) { records = append(records, r) })
+	return records, err
 }
 
 // none is the slot of states that are not in an entry.
