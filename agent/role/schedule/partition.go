@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -48,17 +50,20 @@ func (s *scheduler) passOn(ctx context.Context, tasks []subjects.Observe) error 
 	return nil
 }
 
-// forEachFeed calls do with each stored feed of this partition.
+// slotReaders is the number of slots of hosts that are read from the store at once.
+const slotReaders = 4
+
+// forEachFeed calls do with each stored feed of this partition, concurrently if it is one of several.
 func (s *scheduler) forEachFeed(ctx context.Context, do func(storage.Feed) error) error {
 	if s.partitions == 1 {
 		return storage.ForEachFeed(ctx, s.store, do)
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(slotReaders)
 	for slot := range subjects.SlotsOf(s.partition, s.partitions) {
-		if err := storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Slot: &slot}, do); err != nil {
-			return err
-		}
+		group.Go(func() error { return storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Slot: &slot}, do) })
 	}
-	return nil
+	return group.Wait()
 }
 
 func (s *scheduler) has(feedID string) bool {
