@@ -34,7 +34,7 @@ func TestPlan_EqualsArithmeticByHand(t *testing.T) {
 		"agents: role schedule":                         0.00067 / 0.6,
 		"agents: agents":                                2,
 		"agents: --crawl-parallel":                      64,
-		"agents: memory of a partition of the schedule": 140e6 + 86_400*1121,
+		"agents: memory of a partition of the schedule": 140e6 + 86_400*1830,
 		"each of 3 NATS servers: memory of buckets":     60_480_000,
 		"each of 3 NATS servers: messages":              28,
 		"PostgreSQL: disk by day":                       190_080_000,
