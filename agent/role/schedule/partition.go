@@ -50,8 +50,9 @@ func (s *scheduler) passOn(ctx context.Context, tasks []subjects.Observe) error 
 	return nil
 }
 
-// slotReaders is the number of slots of hosts that are read from the store at once.
-const slotReaders = 4
+// slotReaders is the number of slots of hosts that a partition reads from the store at once. An agent may have all partitions, and the
+// pool of connections serves its other roles too.
+const slotReaders = 2
 
 // forEachFeed calls do with each stored feed of this partition, concurrently if it is one of several.
 func (s *scheduler) forEachFeed(ctx context.Context, do func(storage.Feed) error) error {
