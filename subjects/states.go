@@ -7,7 +7,7 @@ const StateSubject = "states"
 // MaxStateFeeds is the maximum number of feeds of a [StateRequest]: a batch whose response fits into a message.
 const MaxStateFeeds = 1000
 
-// StateRequest asks for the states of feeds.
+// StateRequest is a request for the states of feeds.
 type StateRequest struct {
 	FeedIDs []string `json:"feeds"`
 }

@@ -75,7 +75,7 @@ func TestStatesOf_AsksActivePartitions(t *testing.T) {
 	}
 }
 
-// serveStates serves the states once the server knows of it.
+// serveStates starts the responses of a partition and waits until the server has its subscription.
 func serveStates(r *rig, m *mesh.Mesh, partition int, states activeFeeds) (end func()) {
 	end = m.ServeStates(partition, 2, states)
 	r.check(m.Ping(r.t.Context())) // follows the subscription on the connection

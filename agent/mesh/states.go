@@ -37,8 +37,8 @@ func (s states) LoadStates(ctx context.Context, each func(subjects.FeedState)) e
 // written atomically with them.
 const lastDispatchKey = "last-task"
 
-// StatesOf returns the schedule's states of feeds, by feed ID. Feeds without a state are missing. It asks the active schedule; if
-// that does not answer, it reads the journal whole, which takes as long for many feeds as for one.
+// StatesOf returns the schedule's states of feeds, by feed ID. Feeds without a state are missing. The active schedule returns
+// them; without its response the journal is read whole, which takes as long for many feeds as for one.
 func (s states) StatesOf(ctx context.Context, feedIDs ...string) (map[string]*subjects.State, error) {
 	found := make(map[string]*subjects.State, len(feedIDs))
 	if active := s.active.Load(); active != nil {

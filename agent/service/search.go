@@ -46,7 +46,7 @@ func (s *Search) Find(ctx context.Context, q wire.Search) (wire.SearchResults, e
 		return wire.SearchResults{}, fmt.Errorf("search: %w", err)
 	}
 	titles := page.titles
-	if index, is := s.Index.(storage.EmbeddingIndex); is {
+	if index, is := s.Index.(storage.EmbeddingIndex); is && found.By == "" {
 		found.Semantic = index.HasEmbedder(ctx)
 	}
 	if q.Digest {

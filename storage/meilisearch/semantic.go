@@ -48,14 +48,20 @@ func ParseEmbedder(text string) (Embedder, error) {
 // isApplied reports whether the settings of an index have the embedder. Meilisearch does not return keys of APIs, so one with a key
 // has to be applied at each start.
 func (e Embedder) isApplied(settings set) bool {
-	all, _ := settings["embedders"].(map[string]any)
-	applied, _ := all[embedderName].(map[string]any)
+	applied := embedderIn(settings)
 	for name, value := range e {
 		if name == "apiKey" || !reflect.DeepEqual(applied[name], value) {
 			return false
 		}
 	}
 	return true
+}
+
+// embedderIn returns our embedder in the settings of an index, nil if there is none.
+func embedderIn(settings set) map[string]any {
+	all, _ := settings["embedders"].(map[string]any)
+	own, _ := all[embedderName].(map[string]any)
+	return own
 }
 
 // cacheTime is the time for which it is cached whether the index has an embedder.
@@ -83,8 +89,7 @@ func (r reader) HasEmbedder(ctx context.Context) bool {
 	if err != nil && ctx.Err() != nil { // the client has left
 		return e.has
 	}
-	all, _ := settings["embedders"].(map[string]any)
-	e.has, e.read = all[embedderName] != nil, time.Now()
+	e.has, e.read = embedderIn(settings) != nil, time.Now()
 	return e.has
 }
 
