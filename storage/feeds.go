@@ -139,6 +139,10 @@ type Feeds interface {
 	// FindFeeds returns at most q.Limit matching feeds after q.After, in the order of q.Sort.
 	FindFeeds(ctx context.Context, q FeedQuery) ([]Feed, error)
 
+	// FeedVersions returns at most limit feeds with URLs after the given one, ordered by URL (bytewise): those with hosts in a
+	// slot, see [HostSlot], or all if slot is nil. It costs a fraction of FindFeeds.
+	FeedVersions(ctx context.Context, slot *int, after string, limit int) ([]FeedVersion, error)
+
 	// CountFeeds returns the number of matching feeds and of their items, regardless of q.After and q.Limit.
 	CountFeeds(ctx context.Context, q FeedQuery) (Counts, error)
 
@@ -180,6 +184,35 @@ type Feeds interface {
 	// returns [ErrNotFound] if the feed does not exist.
 	RemoveFeed(ctx context.Context, id string) (affected []string, err error)
 }
+
+// A FeedVersion is what tells a stored feed from its state in the schedule.
+type FeedVersion struct {
+	ID, URL string
+	Writes  int64 // see [Feed]
+}
+
+// Version returns the version of a feed.
+func (f Feed) Version() FeedVersion { return FeedVersion{f.ID, f.URL, f.Writes} }
+
+// ForEachVersion calls do with the version of each feed in a slot, or of all feeds if slot is nil, ordered by URL, until do
+// returns an error. It reads them in batches.
+func ForEachVersion(ctx context.Context, from Feeds, slot *int, do func(FeedVersion) error) error {
+	for after := ""; ; {
+		page, err := from.FeedVersions(ctx, slot, after, versionBatchSize)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, v := range page {
+			if err := do(v); err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].URL
+	}
+}
+
+// versionBatchSize is the batch size of [ForEachVersion].
+const versionBatchSize = 5000
 
 // ForEachFeed calls do with each feed, ordered by URL, until do returns an error. It reads feeds in batches,
 // so memory stays bounded.

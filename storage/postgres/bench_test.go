@@ -141,6 +141,39 @@ func BenchmarkFlat(b *testing.B) {
 	}
 }
 
+// BenchmarkFeedVersions reads 10,000 feeds with tags and categories, whole and their versions, as the schedule does.
+func BenchmarkFeedVersions(b *testing.B) {
+	s := open(b, emptyDatabase(b, engines.NewPostgres(b)))
+	feeds := make([]storage.Feed, benchFeeds)
+	for n := range feeds {
+		feeds[n] = storage.Feed{
+			ID: storage.FeedID(benchURL(n)), URL: benchURL(n), Title: "A title of middle length", Site: "https://example.org/", Tags: []string{"servers", "software"},
+			Categories: map[string]float64{"software": 3, "security": 1}, Added: time.Now(),
+		}
+	}
+	if _, err := s.AddFeeds(b.Context(), feeds...); err != nil {
+		b.Fatal(err)
+	}
+	count := 0
+	for name, read := range map[string]func() error{
+		"whole": func() error {
+			return storage.ForEachFeed(b.Context(), s, func(storage.Feed) error { count++; return nil })
+		},
+		"versions": func() error {
+			return storage.ForEachVersion(b.Context(), s, nil, func(storage.FeedVersion) error { count++; return nil })
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if count = 0; read() != nil || count != benchFeeds {
+					b.Fatalf("got %d feeds, want %d", count, benchFeeds)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchFeeds/1e3, "us/feed")
+		})
+	}
+}
+
 // BenchmarkMoveFeed moves 100,000 items to another feed, which is new or contains half of them already.
 func BenchmarkMoveFeed(b *testing.B) {
 	p := engines.NewPostgres(b)

@@ -119,6 +119,15 @@ func findFeeds(q storage.FeedQuery) (string, []any) {
 	return selectFeeds + cond.where() + ` ORDER BY ` + end + fmt.Sprintf(` LIMIT $%d`, len(cond.args)), cond.args
 }
 
+// FeedVersions implements [storage.Feeds].
+func (s feedStore) FeedVersions(ctx context.Context, slot *int, after string, limit int) ([]storage.FeedVersion, error) {
+	cond := feedCondition(storage.FeedQuery{Slot: slot})
+	cond.add("url > %s", after)
+	cond.args = append(cond.args, max(limit, 0))
+	statement := `SELECT id, url, writes FROM feeds` + cond.where() + fmt.Sprintf(` ORDER BY url LIMIT $%d`, len(cond.args))
+	return read(ctx, s.engine, "find versions of feeds", pgx.RowToStructByPos[storage.FeedVersion], statement, cond.args...)
+}
+
 // CountFeeds implements [storage.Feeds].
 func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)

@@ -113,6 +113,17 @@ func (s feedStore) FindFeeds(ctx context.Context, q storage.FeedQuery) ([]storag
 	return readOnce(ctx, s.engine, "find feeds", text, scanFeed, append(cond.args, max(q.Limit, 0))...)
 }
 
+// FeedVersions implements [storage.Feeds].
+func (s feedStore) FeedVersions(ctx context.Context, slot *int, after string, limit int) ([]storage.FeedVersion, error) {
+	cond := feedCondition(storage.FeedQuery{Slot: slot})
+	cond.add("url > ?", after)
+	text := `SELECT id, url, writes FROM feeds` + cond.where() + ` ORDER BY url LIMIT ?`
+	return readOnce(ctx, s.engine, "find versions of feeds", text, func(row scanner) (v storage.FeedVersion, err error) {
+		err = row.Scan(&v.ID, &v.URL, &v.Writes)
+		return v, err
+	}, append(cond.args, max(limit, 0))...)
+}
+
 // CountFeeds implements [storage.Feeds].
 func (s feedStore) CountFeeds(ctx context.Context, q storage.FeedQuery) (n storage.Counts, err error) {
 	cond := feedCondition(q)

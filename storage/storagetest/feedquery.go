@@ -116,6 +116,15 @@ func feedsBySlot(c storeTest) {
 	for slot, urls := range want {
 		slices.Sort(urls)
 		wantFeeds(c, storage.FeedQuery{Slot: &slot}, urls...)
+		var listed []string
+		err := storage.ForEachVersion(c.Context(), c.Store, &slot, func(v storage.FeedVersion) error {
+			listed = append(listed, v.URL)
+			return nil
+		})
+		if err != nil {
+			c.Fatal(err)
+		}
+		c.wantEqual("the versions of a slot", listed, urls)
 	}
 }
 

@@ -96,6 +96,33 @@ func feedsByURL(c storeTest) {
 		}
 		c.wantEqual("the list of feeds", got, want)
 	}
+	id := storage.FeedID(want[2])
+	c.put(numbered(id, 0, 1)...)
+	c.put(numbered(id, 1, 1)...)
+	for _, limit := range []int{1, 3, len(want), 100} {
+		var got []string
+		for after := ""; ; {
+			page, err := c.FeedVersions(c.Context(), nil, after, limit)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > limit {
+				c.Fatalf("a page of %d has %d versions", limit, len(page))
+			}
+			for _, v := range page {
+				got = append(got, v.URL)
+				c.wantEqual("a listed version", v, c.feed(v.ID).Version())
+				if changed := v.ID == id; changed != (v.Writes == 2) {
+					c.Errorf("%s has version %d", v.URL, v.Writes)
+				}
+			}
+			after = page[len(page)-1].URL
+		}
+		c.wantEqual("the list of versions", got, want)
+	}
 }
 
 func removeFeed(c storeTest) {

@@ -129,6 +129,10 @@ func pageOfNone(c storeTest) {
 		if err != nil || len(feeds) != 0 {
 			c.Errorf("FindFeeds with limit %d has %d feeds, %v", limit, len(feeds), err)
 		}
+		versions, err := c.FeedVersions(c.Context(), nil, "", limit)
+		if err != nil || len(versions) != 0 {
+			c.Errorf("FeedVersions with limit %d has %d versions, %v", limit, len(versions), err)
+		}
 		stamps, err := c.Stamps(c.Context(), storage.Day(day), "", limit)
 		if err != nil || len(stamps) != 0 {
 			c.Errorf("Stamps with limit %d has %d stamps, %v", limit, len(stamps), err)

@@ -176,6 +176,7 @@ func cancelled(c storeTest) {
 		"MoveFeed":     func() error { _, err := c.MoveFeed(ctx, feedID, newURL); return err },
 		"ResolveFeed":  func() error { _, err := c.ResolveFeed(ctx, feedID); return err },
 		"FindFeeds":    func() error { _, err := c.FindFeeds(ctx, storage.FeedQuery{Limit: 10}); return err },
+		"FeedVersions": func() error { _, err := c.FeedVersions(ctx, nil, "", 10); return err },
 		"CountFeeds":   func() error { _, err := c.CountFeeds(ctx, storage.FeedQuery{}); return err },
 		"FeedTags":     func() error { _, err := c.FeedTags(ctx, 10); return err },
 		"Proxies":      func() error { _, err := storage.Proxies(c.Store).List(ctx); return err },

@@ -54,15 +54,15 @@ func (s *scheduler) passOn(ctx context.Context, tasks []subjects.Observe) error 
 // pool of connections serves its other roles too.
 const slotReaders = 2
 
-// forEachFeed calls do with each stored feed of this partition, concurrently if it is one of several.
-func (s *scheduler) forEachFeed(ctx context.Context, do func(storage.Feed) error) error {
+// forEachVersion calls do with the version of each stored feed of this partition, concurrently if it is one of several.
+func (s *scheduler) forEachVersion(ctx context.Context, do func(storage.FeedVersion) error) error {
 	if s.partitions == 1 {
-		return storage.ForEachFeed(ctx, s.store, do)
+		return storage.ForEachVersion(ctx, s.store, nil, do)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(slotReaders)
 	for slot := range subjects.SlotsOf(s.partition, s.partitions) {
-		group.Go(func() error { return storage.ForEachMatch(ctx, s.store, storage.FeedQuery{Slot: &slot}, do) })
+		group.Go(func() error { return storage.ForEachVersion(ctx, s.store, &slot, do) })
 	}
 	return group.Wait()
 }

@@ -81,7 +81,7 @@ func TestReconcile_StoreWentBack(t *testing.T) {
 				if whole := got.ETag == "" && got.BodyHash == "" && !got.Next.After(r.Clock()); whole != behind {
 					t.Errorf("feed %d: got %+v, want it fetched whole: %v", i, got, behind)
 				}
-				if f, err := older.Feed(t.Context(), id); err != nil || s.plan.Behind(f) {
+				if f, err := older.Feed(t.Context(), id); err != nil || s.plan.Behind(f.Version()) {
 					t.Errorf("feed %d: got %+v, %v; want it stored", i, f, err)
 				}
 			}

@@ -36,21 +36,26 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 		return err
 	}
 	stored := map[string]bool{}
-	var missing, behind []storage.Feed
-	err := s.forEachFeed(ctx, func(f storage.Feed) error {
+	var unknown []string
+	var behind []storage.FeedVersion
+	err := s.forEachVersion(ctx, func(v storage.FeedVersion) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		stored[f.ID] = true
+		stored[v.ID] = true
 		switch {
-		case s.plan.URL(f.ID) != f.URL:
-			missing = append(missing, f)
-		case s.plan.Behind(f):
-			behind = append(behind, f)
+		case s.plan.URL(v.ID) != v.URL:
+			unknown = append(unknown, v.ID)
+		case s.plan.Behind(v):
+			behind = append(behind, v)
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("read the feeds to schedule: %w", err)
+	}
+	missing, err := s.storedFeeds(ctx, unknown)
+	if err != nil {
+		return err
 	}
 	sealed, err := s.secrets.renew(ctx, missing)
 	if err == nil && sealed > 0 {
@@ -68,7 +73,7 @@ func (s *scheduler) reconcile(ctx context.Context) error {
 
 // syncFeeds adds the missing feeds to the plan, makes those due of which the store lost items, removes feeds that
 // are not stored, and returns the changes to write.
-func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Feed, stored map[string]bool) (c changes, err error) {
+func (s *scheduler) syncFeeds(ctx context.Context, missing []storage.Feed, behind []storage.FeedVersion, stored map[string]bool) (c changes, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -97,7 +102,7 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Fee
 		case !errors.Is(err, storage.ErrNotFound):
 			return c, err
 		case n > 0:
-			p := s.plan.FetchWhole(storage.Feed{ID: id}, now)
+			p := s.plan.FetchWhole(storage.FeedVersion{ID: id}, now)
 			lost, c.states = append(lost, p.Stored()), append(c.states, &p.FeedState)
 		default:
 			s.plan.Remove(id)
@@ -114,23 +119,30 @@ func (s *scheduler) syncFeeds(ctx context.Context, missing, behind []storage.Fee
 
 // stillBehind reads feeds again that were behind, because their items may have been stored since the first read,
 // and returns those that are. s.mu must be locked, so that the plan does not change.
-func (s *scheduler) stillBehind(ctx context.Context, feeds []storage.Feed) (behind []storage.Feed, err error) {
-	for chunk := range slices.Chunk(feeds, storage.MaxFeedIDs) {
-		ids := make([]string, len(chunk))
-		for i, f := range chunk {
-			ids[i] = f.ID
+func (s *scheduler) stillBehind(ctx context.Context, feeds []storage.FeedVersion) (behind []storage.FeedVersion, err error) {
+	ids := make([]string, len(feeds))
+	for i, v := range feeds {
+		ids[i] = v.ID
+	}
+	stored, err := s.storedFeeds(ctx, ids)
+	for _, f := range stored {
+		if v := f.Version(); s.plan.Behind(v) {
+			behind = append(behind, v)
 		}
-		stored, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: ids, Limit: len(ids)})
+	}
+	return behind, err
+}
+
+// storedFeeds returns feeds by their IDs, without those that are not stored.
+func (s *scheduler) storedFeeds(ctx context.Context, ids []string) (feeds []storage.Feed, err error) {
+	for chunk := range slices.Chunk(ids, storage.MaxFeedIDs) {
+		some, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: chunk, Limit: len(chunk)})
 		if err != nil {
 			return nil, fmt.Errorf("read the feeds to schedule: %w", err)
 		}
-		for _, f := range stored {
-			if s.plan.Behind(f) {
-				behind = append(behind, f)
-			}
-		}
+		feeds = append(feeds, some...)
 	}
-	return behind, nil
+	return feeds, nil
 }
 
 // checkStore reconciles the plan with the store if the store went back to an older state: it lost items of the feeds
@@ -147,7 +159,7 @@ func (s *scheduler) checkStore(ctx context.Context) error {
 			return nil // readiness reports it
 		}
 		s.mu.Lock()
-		behind = len(feeds) < len(ids) || slices.ContainsFunc(feeds, s.plan.Behind)
+		behind = len(feeds) < len(ids) || slices.ContainsFunc(feeds, func(f storage.Feed) bool { return s.plan.Behind(f.Version()) })
 		s.mu.Unlock()
 	}
 	if !behind {

@@ -119,10 +119,10 @@ func (p *Plan) Writes(id string) int64 {
 }
 
 // Behind reports whether the store is behind the feed's state: it went back to an older state since.
-func (p *Plan) Behind(stored storage.Feed) bool { return stored.Writes < p.Writes(stored.ID) }
+func (p *Plan) Behind(stored storage.FeedVersion) bool { return stored.Writes < p.Writes(stored.ID) }
 
 // FetchWhole makes a feed due now of which the store lost items, and returns it. The plan must contain it.
-func (p *Plan) FetchWhole(stored storage.Feed, now time.Time) *Feed {
+func (p *Plan) FetchWhole(stored storage.FeedVersion, now time.Time) *Feed {
 	f := p.feeds[stored.ID]
 	f.State.StoreWrites = stored.Writes
 	p.fetchWhole(f, now, "the store went back to an older state: fetched whole")
