@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Roles  []string `default:"all" placeholder:"ROLE" help:"Roles of this agent: any of those listed by --list-roles, or all."`
 	Name   string   `placeholder:"NAME" help:"Name of this agent in the mesh, by which agent mesh drain takes it out of work. By default the name of its host."`
+	Region string   `placeholder:"NAME" help:"Region of this agent's role crawl, such as eu: it fetches only feeds that are routed there, by agent proxies set ID region:NAME. By default the feeds of no region."`
 	Data   string   `default:"./data" placeholder:"DIR" help:"Data folder of the agent."`
 	Listen string   `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of console and REST API (role api)."`
 	Token  Secret   `placeholder:"SECRET" help:"Token required from clients of the console and REST API. Required to listen on other than loopback addresses. @FILE reads it from a file."`

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"feedmesh/storage"
 )
 
 // maxName is the maximum length of an agent's name, that of host names on Linux.
@@ -31,6 +33,7 @@ func (c Config) Validate() error {
 	if len(c.Name) > maxName {
 		addError("name: has %d characters; give at most %d", len(c.Name), maxName)
 	}
+	errs = append(errs, c.validateRegion()...)
 	if c.Data == "" {
 		addError("data: is empty; give a folder")
 	}
@@ -87,6 +90,23 @@ func validateAddress(name, address, example string, token Secret) []error {
 		return []error{fmt.Errorf("%s: %s is not a loopback address; set a token, or listen on 127.0.0.1", name, address)}
 	}
 	return nil
+}
+
+// validateRegion returns the errors of the region.
+func (c Config) validateRegion() (errs []error) {
+	if c.Region == "" {
+		return nil
+	}
+	if err := storage.CheckRegion(c.Region); err != nil {
+		errs = append(errs, fmt.Errorf("region: %w", err))
+	}
+	if !slices.Contains(c.Roles, "crawl") && !slices.Contains(c.Roles, "all") {
+		errs = append(errs, errors.New("region: is that of the role crawl, which this agent does not have; remove the setting, or add the role"))
+	}
+	if len(c.NATS) == 0 && c.Servers.Listen == "" {
+		errs = append(errs, errors.New("region: requires other agents, which fetch the feeds of no region; set nats or cluster-listen"))
+	}
+	return errs
 }
 
 // validateTLS returns the errors of the settings for encrypted connections.

@@ -5,10 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"feedmesh/agent/simulate"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
+	"feedmesh/storage"
 )
 
 // settings returns the configuration of an agent that joins the cluster as the user.
@@ -37,35 +41,43 @@ func (c *cluster) settings(t *testing.T, user string, roles ...string) config.Co
 // startAgent runs an agent until the test ends, and returns a client of its API if it has one.
 func startAgent(t *testing.T, s config.Config) *client.Client {
 	t.Helper()
+	api, _ := startStoppable(t, s)
+	return api
+}
+
+// startStoppable runs an agent until the test ends or stop is called.
+func startStoppable(t *testing.T, s config.Config) (api *client.Client, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
 	log := slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	go func() {
 		done <- node.Run(ctx, s, node.Options{Version: "test", Log: log, Ready: func(addr string) { ready <- addr }})
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("the agent with roles %v ended with: %v", s.Roles, err)
 		}
 	})
+	t.Cleanup(stop)
 	select {
 	case addr := <-ready:
 		if addr == "" {
-			return nil
+			return nil, stop
 		}
 		client, err := client.NewClient("http://"+addr, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return client
+		return client, stop
 	case err := <-done:
 		done <- nil
 		t.Fatalf("the agent with roles %v did not start: %v", s.Roles, err)
 	case <-time.After(time.Minute):
 		t.Fatalf("the agent with roles %v did not start within a minute", s.Roles)
 	}
-	return nil
+	return nil, stop
 }
 
 func TestAgents_JoinWithTheirUsers(t *testing.T) {
@@ -108,16 +120,7 @@ func TestLeafNode_CrawlerResumesAfterCut(t *testing.T) {
 	c := startCluster(t)
 	home := startAgent(t, c.settings(t, "all", "schedule", "parse", "prepare", "classify", "cluster", "store", "index", "api"))
 	link := startLink(t, hostPort(c.options[0].LeafNode.Port))
-	t.Setenv("HUB", "nats-leaf://crawl:"+c.password("crawl")+"@"+link.addr)
-	o := c.load("leaf.conf")
-	o.Port, o.HTTPPort = server.RANDOM_PORT, server.RANDOM_PORT
-	o.LeafNode.ReconnectInterval = 200 * time.Millisecond
-	leaf := run(t, o)
-	t.Cleanup(leaf.Shutdown)
-	edge := config.Default()
-	edge.Data, edge.AllowNet, edge.Roles = filepath.Join(t.TempDir(), "none"), loopback, []string{"crawl"}
-	edge.NATS, edge.NATSLogin.NATSDomain = []config.Address{config.Address(leaf.ClientURL())}, "feedmesh"
-	wait(t, "the leaf node reaches the hub", func() bool { return leaf.NumLeafNodes() == 1 })
+	leaf, edge := c.startLeaf(t, link.addr)
 	startAgent(t, edge)
 
 	farm := grow(t, home, 10, 20)
@@ -131,6 +134,96 @@ func TestLeafNode_CrawlerResumesAfterCut(t *testing.T) {
 		searchable(t, home, farm)
 	}
 	wait(t, "all that was published is served", func() bool { return len(farm.Served()) == 10*(20+6) })
+	searchable(t, home, farm)
+}
+
+// startLeaf starts a leaf node of the cluster at an address, and returns the configuration of a crawler that connects to it.
+func (c *cluster) startLeaf(t *testing.T, hub string) (*server.Server, config.Config) {
+	t.Helper()
+	t.Setenv("HUB", "nats-leaf://crawl:"+c.password("crawl")+"@"+hub)
+	o := c.load("leaf.conf")
+	o.Port, o.HTTPPort = server.RANDOM_PORT, server.RANDOM_PORT
+	o.LeafNode.ReconnectInterval = 200 * time.Millisecond
+	leaf := run(t, o)
+	t.Cleanup(leaf.Shutdown)
+	edge := config.Default()
+	edge.Data, edge.AllowNet, edge.Roles = filepath.Join(t.TempDir(), "none"), loopback, []string{"crawl"}
+	edge.NATS, edge.NATSLogin.NATSDomain = []config.Address{config.Address(leaf.ClientURL())}, "feedmesh"
+	wait(t, "the leaf node reaches the hub", func() bool { return leaf.NumLeafNodes() == 1 })
+	return leaf, edge
+}
+
+// The host serves the crawlers of one place, and refuses all others.
+func TestRegion_FetchesWhatOthersAreRefused(t *testing.T) {
+	c := startCluster(t)
+	home := startAgent(t, c.settings(t, "all", "schedule", "crawl", "parse", "prepare", "classify", "cluster", "store", "index", "api"))
+	_, edge := c.startLeaf(t, hostPort(c.options[0].LeafNode.Port))
+	edge.Region, edge.Contact = "us", "https://us.example"
+	proxy := wire.SetProxyRequest{ID: "away", Body: wire.ProxySetting{URL: "region:us"}}
+	if _, err := client.Call(t.Context(), home, wire.SetProxy, proxy); err != nil {
+		t.Fatal(err)
+	}
+	farm := simulate.NewFeedServer(10, 5, time.Now())
+	var refused atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.UserAgent(), "us.example") {
+			refused.Add(1)
+			http.Error(w, "not in your country", http.StatusUnavailableForLegalReasons)
+			return
+		}
+		farm.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	var urls []string
+	for i := range 10 {
+		urls = append(urls, web.URL+farm.Path(i))
+	}
+
+	// Without a crawler in the region, the feeds fail.
+	if _, err := client.Call(t.Context(), home, wire.AddFeeds, wire.AddFeedsRequest{Body: wire.FeedAddresses{URLs: urls}}); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "all feeds are refused", func() bool {
+		s, err := client.Call(t.Context(), home, wire.GetStatus, wire.None{})
+		return err == nil && s.Feeds.Failing == 10
+	})
+	_, leave := startStoppable(t, edge)
+	wait(t, "the region has crawlers", func() bool {
+		all, err := client.Call(t.Context(), home, wire.ListProxies, wire.None{})
+		return err == nil && all.Proxies[0].Health.State == wire.ProxyWorks
+	})
+	for _, url := range urls {
+		if _, err := client.Call(t.Context(), home, wire.RefreshFeed, wire.ByID{ID: storage.FeedID(url)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	searchable(t, home, farm)
+	wait(t, "no feed fails", func() bool {
+		s, err := client.Call(t.Context(), home, wire.GetStatus, wire.None{})
+		return err == nil && s.Feeds.Failing == 0
+	})
+	// The host is known to answer there: it is not asked from here again.
+	before := refused.Load()
+	farm.Publish()
+	wait(t, "all new items are served", func() bool { return len(farm.Served()) == 10*6 })
+	searchable(t, home, farm)
+	if n := refused.Load() - before; n > 0 {
+		t.Errorf("got %d further refused requests, want none", n)
+	}
+
+	// Feeds that only the region may fetch wait for its return, and the status says so.
+	away := "away"
+	if _, err := client.Call(t.Context(), home, wire.SetFeed, wire.SetFeedRequest{ID: storage.FeedID(urls[0]), Body: wire.FeedChange{Proxy: &away}}); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	wait(t, "the status names the region", func() bool {
+		s, err := client.Call(t.Context(), home, wire.GetStatus, wire.None{})
+		return err == nil && slices.ContainsFunc(s.Stalled, func(p string) bool { return strings.Contains(p, "region us") })
+	})
+	startAgent(t, edge)
+	farm.Publish()
+	wait(t, "all feeds are read again", func() bool { return len(farm.Served()) == 10*7 })
 	searchable(t, home, farm)
 }
 

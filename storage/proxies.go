@@ -2,16 +2,44 @@ package storage
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 )
 
-// A Proxy is a route to hosts that reject direct requests.
+// A Proxy is a route to hosts that reject direct requests: a proxy server, or the crawlers of a region.
 type Proxy struct {
 	ID     string    `json:"id"`
-	URL    string    `json:"url"`              // http, https or socks5; its password is sealed, except in a mesh without a key
+	URL    string    `json:"url"`              // http, https or socks5, with its password sealed, except in a mesh without a key; or region:NAME
 	Hosts  []string  `json:"hosts,omitempty"`  // domain suffixes it serves, such as "example.org"; empty: any host that needs a proxy
 	Always bool      `json:"always,omitempty"` // used from the first request to its hosts, not only after a rejected request
 	Added  time.Time `json:"added"`
+}
+
+// RegionScheme begins the URL of the crawlers of a region.
+const RegionScheme = "region:"
+
+// Region returns the region whose crawlers the route leads through; empty for a proxy server.
+func (p Proxy) Region() string {
+	if region, is := strings.CutPrefix(p.URL, RegionScheme); is {
+		return region
+	}
+	return ""
+}
+
+// isRegion matches names of regions, which are part of subjects and consumers.
+var isRegion = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*$`)
+
+// maxRegion is the maximum length of a region's name in bytes.
+const maxRegion = 32
+
+// CheckRegion returns an error if a text is no name of a region.
+func CheckRegion(name string) error {
+	if len(name) > maxRegion || !isRegion.MatchString(name) {
+		return fmt.Errorf("%.100q is no name of a region; write at most %d lower-case letters, digits and hyphens, such as eu-west", name, maxRegion)
+	}
+	return nil
 }
 
 var proxyTable = tableOf(Table{Name: "proxies", Keys: 1, Order: "id"}, func(p *Proxy) []Column {

@@ -3,6 +3,7 @@ package subjects
 import (
 	"encoding/base32"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -256,8 +257,16 @@ type ScheduleProgress struct {
 	Overdue     int64     `json:"overdue,omitempty"` // due feeds that are not dispatched though their hosts accept requests
 	Paused      string    `json:"paused,omitempty"`  // why polling is paused, and what to do; empty if it is not
 	PausedSince time.Time `json:"paused_since,omitzero"`
-	Held        string    `json:"held,omitempty"`    // why due feeds wait at present; empty if they need not
-	Notices     []Notice  `json:"notices,omitempty"` // what it corrected in the last hour, newest first
+	Held        string    `json:"held,omitempty"` // why due feeds wait at present; empty if they need not
+
+	Regions []MissingRegion `json:"regions,omitempty"` // without a crawler, for which feeds wait
+	Notices []Notice        `json:"notices,omitempty"` // what it corrected in the last hour, newest first
+}
+
+// A MissingRegion is a region without a crawler, for which feeds wait.
+type MissingRegion struct {
+	Region string    `json:"region"`
+	Since  time.Time `json:"since"`
 }
 
 // A Notice describes a fault that was corrected.
@@ -304,8 +313,9 @@ type Agent struct {
 	Version string    `json:"version"`
 	Schema  int       `json:"schema"` // newest schema version of tasks that it can decode
 	Roles   []string  `json:"roles"`
-	Store   string    `json:"store,omitempty"` // ID of its open store
-	Index   string    `json:"index,omitempty"` // its open index: a folder of its host, or "meilisearch"
+	Region  string    `json:"region,omitempty"` // of its crawler
+	Store   string    `json:"store,omitempty"`  // ID of its open store
+	Index   string    `json:"index,omitempty"`  // its open index: a folder of its host, or "meilisearch"
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
 	Load    float64   `json:"load"`   // CPU cores in use, smoothed
@@ -317,6 +327,15 @@ type Agent struct {
 
 	Cordoned bool `json:"cordoned,omitempty"` // it competes for no lease, set by the mesh
 	Drained  bool `json:"drained,omitempty"`  // it takes no tasks either, set by the mesh
+}
+
+// RoleNames returns the roles of the agent, that of a crawler with its region.
+func (a Agent) RoleNames() []string {
+	names := slices.Clone(a.Roles)
+	if i := slices.Index(names, CrawlQueue.Name); i >= 0 && a.Region != "" {
+		names[i] += " in " + a.Region
+	}
+	return names
 }
 
 // State returns the state of the agent as one word.

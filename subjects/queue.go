@@ -28,6 +28,7 @@ type Queue[T Task] struct {
 	Partitions []string       // subjects are Name.partition; nil: Name alone
 	Partition  func(T) string // partition of a task; nil without partitions
 	Unlisted   bool           // partitions may have any name, and tasks without one have the subject Name
+	Nested     bool           // each partition may have partitions of any name: their subjects are Name.partition.name
 	Source     string         // subjects of tasks that the server publishes without an envelope; empty: the queue's own
 
 	// AllowLocal: the queue is a step of the pipeline of package agent/mesh: in a process that also serves the
@@ -74,8 +75,8 @@ func (q Queue[T]) Subject(task T) string {
 
 func (q Queue[T]) partitionSubject(partition string) string { return q.Name + "." + partition }
 
-// Subjects returns the subjects of a partition of the queue. If partition is empty, these are all subjects, or, with Unlisted
-// partitions, that of tasks without one.
+// Subjects returns the subjects of a partition of the queue, such as "hot" or the nested "hot.us". If partition is empty, these are
+// those of all listed partitions, or, with Unlisted partitions, that of tasks without one.
 func (q Queue[T]) Subjects(partition string) (all []string) {
 	switch {
 	case partition != "":

@@ -110,7 +110,11 @@ func travels[T Task](t *testing.T, queue Queue[T], subject string, change func(*
 
 func TestQueue_TaskRoundTrip(t *testing.T) {
 	t.Parallel()
-	travels(t, CrawlQueue, "crawl.warm", func(task *Crawl) { task.Tier = Warm })
+	travels(t, CrawlQueue, "crawl.warm", func(task *Crawl) { task.Tier, task.Region = Warm, "" })
+	travels(t, CrawlQueue, "crawl.hot.eu-west", func(task *Crawl) { task.Tier, task.Region = Hot, "eu-west" })
+	if got := RegionOfCrawls(CrawlPartition(Hot, "eu-west")); got != "eu-west" {
+		t.Errorf("got region %q, want eu-west", got)
+	}
 	travels(t, ParseQueue, "parse", nil)
 	travels(t, PageQueue, "pages", nil)
 	travels(t, PrepareQueue, "prepare", nil)

@@ -11,7 +11,7 @@ import (
 // fewer feeds.
 var (
 	CrawlQueue = Queue[Crawl]{
-		Name: "crawl", Partitions: Tiers, Partition: func(t Crawl) string { return t.Tier },
+		Name: "crawl", Partitions: Tiers, Nested: true, Partition: func(t Crawl) string { return CrawlPartition(t.Tier, t.Region) },
 		// 100 feeds of one host that all time out after 30 s, one after another.
 		Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
 		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20, InMemory: MemoryWaits,

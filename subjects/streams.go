@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -166,8 +167,8 @@ func (q Queue[T]) stream() jetstream.StreamConfig {
 	}
 }
 
-// sources returns the subjects of the whole queue. Each has a consumer: a task of any other subject would stay in
-// the queue for ever, so the server refuses it.
+// sources returns the subjects of the whole queue. Each has a consumer, or the schedule removes its tasks: a task of any other
+// subject would stay in the queue for ever, so the server refuses it.
 func (q Queue[T]) sources() []string {
 	if q.Source != "" {
 		return []string{q.Source}
@@ -175,7 +176,11 @@ func (q Queue[T]) sources() []string {
 	if q.Unlisted {
 		return []string{q.Name, q.partitionSubject("*")}
 	}
-	return q.Subjects("")
+	listed := q.Subjects("")
+	if q.Nested {
+		listed = append(listed, q.partitionSubject("*.*"))
+	}
+	return listed
 }
 
 // Consumer returns the configuration of the durable consumer of a partition of the queue, which is empty for a
@@ -183,7 +188,7 @@ func (q Queue[T]) sources() []string {
 func (q Queue[T]) Consumer(partition string) jetstream.ConsumerConfig {
 	name, filter := q.Name, q.sources()[0]
 	if partition != "" {
-		name, filter = q.Name+"-"+partition, q.partitionSubject(partition)
+		name, filter = q.Name+"-"+strings.ReplaceAll(partition, ".", "-"), q.partitionSubject(partition)
 	}
 	return jetstream.ConsumerConfig{
 		Durable:       name,

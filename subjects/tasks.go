@@ -27,7 +27,7 @@ var ErrTooLarge = errors.New("larger than the maximum message size")
 // ErrNewer is returned for a task whose schema version is newer than [Schema].
 var ErrNewer = errors.New("written by a newer agent")
 
-// The tiers of feeds by polling rate, fastest first. They are the partitions of [CrawlQueue].
+// The tiers of feeds by polling rate, fastest first. Each is a partition of [CrawlQueue], and so is each with a region.
 const (
 	Hot  = "hot"
 	Warm = "warm"
@@ -70,10 +70,26 @@ type Route struct {
 // Crawl is the task to fetch due feeds or to probe proxies.
 type Crawl struct {
 	Tier      string    `json:"tier"`
+	Region    string    `json:"region,omitempty"`    // of the crawlers that it is for; empty: those without a region
 	Partition int       `json:"partition,omitempty"` // of the schedule: see [Receipt]
 	Feeds     []Target  `json:"feeds"`               // at most MaxFeeds
 	Probes    []Route   `json:"ways,omitempty"`      // proxies to probe without a feed; not in tasks of older agents
 	ProbesDue time.Time `json:"asked,omitzero"`      // due time of the probes
+}
+
+// CrawlPartition returns the partition of [CrawlQueue] with the tasks of a tier for the crawlers of a region, or for
+// those without one if region is empty.
+func CrawlPartition(tier, region string) string {
+	if region == "" {
+		return tier
+	}
+	return tier + "." + region
+}
+
+// RegionOfCrawls returns the region of the tasks in a partition of [CrawlQueue], empty for a tier alone.
+func RegionOfCrawls(partition string) string {
+	_, region, _ := strings.Cut(partition, ".")
+	return region
 }
 
 // ID returns a hash of the feeds and probes with their due times.
@@ -336,9 +352,10 @@ type Observation struct {
 	Dates         []int64       `json:"dates,omitempty"`  // as in Document
 	Hints         *Hints        `json:"hints,omitempty"`  // as in Document
 	Malformed     string        `json:"malformed,omitempty"`
-	Error         string        `json:"error,omitempty"`  // as text
-	Class         string        `json:"class,omitempty"`  // error class, from a fixed list
-	Weight        float64       `json:"weight,omitempty"` // weight of this failure, up to 1
+	Error         string        `json:"error,omitempty"`       // as text
+	Class         string        `json:"class,omitempty"`       // error class, from a fixed list
+	OtherRoute    bool          `json:"other_route,omitempty"` // another route may reach the host
+	Weight        float64       `json:"weight,omitempty"`      // weight of this failure, up to 1
 	RetryAfter    time.Duration `json:"retry_after,omitempty"`
 	FailedProxies []string      `json:"dead,omitempty"` // IDs of the proxies that failed
 }

@@ -9,6 +9,7 @@ import (
 	"feedmesh/agent/client"
 	"feedmesh/agent/wire"
 	"feedmesh/config"
+	"feedmesh/storage"
 )
 
 // A proxiesCommand groups the commands about proxies.
@@ -29,7 +30,7 @@ func (proxiesListCommand) Help() string {
 
 A failed proxy is suspended for a minute, then longer each time, up to an
 hour, and returns when it passes a probe. A probe connects and logs in; it
-makes no request to a site.`
+makes no request to a site. A region is suspended while it has no crawlers.`
 }
 
 // Run implements the command.
@@ -50,14 +51,15 @@ func (c *proxiesListCommand) Run(ctx context.Context, p *program) error {
 				if len(x.Hosts) > 0 {
 					hosts = strings.Join(x.Hosts, ", ")
 				}
-				row(x.ID, x.URL, used, hosts, proxyState(x.Health, now))
+				row(x.ID, x.URL, used, hosts, proxyState(x, now))
 			}
 		})
 	})
 }
 
-// proxyState describes a proxy's health. h is nil if an older node does not report it.
-func proxyState(h *wire.ProxyHealth, now time.Time) string {
+// proxyState describes a proxy's health, which an older node does not report.
+func proxyState(x wire.Proxy, now time.Time) string {
+	h := x.Health
 	if h == nil {
 		return "unknown"
 	}
@@ -69,7 +71,10 @@ func proxyState(h *wire.ProxyHealth, now time.Time) string {
 	if h.Failures == 1 {
 		times = "1 failure"
 	}
+	regional := strings.HasPrefix(x.URL, storage.RegionScheme)
 	switch {
+	case h.State == wire.ProxyRests && regional:
+		return "suspended" + reason
 	case h.State == wire.ProxyRests && h.Until.After(now):
 		return fmt.Sprintf("suspended until %s after %s%s", h.Until.Local().Format("15:04"), times, reason)
 	case h.State == wire.ProxyRests:
@@ -78,6 +83,8 @@ func proxyState(h *wire.ProxyHealth, now time.Time) string {
 		return fmt.Sprintf("passes probes, but failed %d times in a row in use%s", h.Failures, reason)
 	case h.State == wire.ProxyWorks && h.Used.After(h.Passed):
 		return "works, last used " + ago(h.Used, now)
+	case h.State == wire.ProxyWorks && regional:
+		return "works, with crawlers since " + ago(h.Passed, now)
 	case h.State == wire.ProxyWorks:
 		return "works, last probed " + ago(h.Passed, now)
 	}
@@ -93,7 +100,7 @@ type proxiesSetCommand struct {
 	Host   []string      `placeholder:"NAME" help:"Only for hosts whose names have this suffix, such as example.org."`
 	Always bool          `help:"Use the proxy for all requests, not only when direct requests are rejected."`
 	ID     string        `arg:"" help:"ID of the proxy: lower-case letters, digits, hyphens."`
-	URL    config.Secret `arg:"" name:"url" help:"URL: http://, https:// or socks5://, with USER:PASSWORD@ if needed. @FILE reads it from a file."`
+	URL    config.Secret `arg:"" name:"url" help:"URL: http://, https:// or socks5://, with USER:PASSWORD@ if needed; or region:NAME for the agents with --region NAME. @FILE reads it from a file."`
 }
 
 // Help implements kong's HelpProvider.
@@ -101,6 +108,11 @@ func (proxiesSetCommand) Help() string {
 	return `A proxy for two hosts, with its password read from a file:
 
     agent proxies set eu @/run/secrets/eu-proxy --host example.org --host example.com
+
+The agents of another place, started with --roles crawl --region us, for a
+host that refuses the others:
+
+    agent proxies set us region:us --host example.net
 
 An existing proxy of this ID is replaced.`
 }

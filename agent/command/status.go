@@ -72,7 +72,7 @@ func showStatus(pg *page, s wire.Status, now time.Time) {
 	pg.table(func(row func(...any)) {
 		row("AGENT", "NAME", "HOST", "VERSION", "STARTED", "LOAD", "MEMORY", "TASKS DONE", "STATE", "ROLES")
 		for _, a := range s.Agents {
-			row(a.ID, cmp.Or(a.Name, "-"), a.Host, a.Version, ago(a.Started, now), fmt.Sprintf("%.1f", a.Load), size(a.Memory), a.Done, a.State(), strings.Join(a.Roles, ","))
+			row(a.ID, cmp.Or(a.Name, "-"), a.Host, a.Version, ago(a.Started, now), fmt.Sprintf("%.1f", a.Load), size(a.Memory), a.Done, a.State(), strings.Join(a.RoleNames(), ","))
 		}
 	})
 	if len(s.Active) == 0 {

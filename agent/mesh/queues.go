@@ -89,23 +89,49 @@ func (q queues) depth(ctx context.Context, name string) (subjects.Depth, error) 
 // RemoveBeyond removes the observations for partitions of the schedule from n on, which no process takes: the schedule had more of
 // them before it was created again.
 func (q queues) RemoveBeyond(ctx context.Context, n int) error {
-	stream, err := q.js.Stream(perRequestTimeout(ctx), subjects.ObserveQueue.Name)
+	waiting, err := q.Waiting(ctx, subjects.ObserveQueue.Name)
 	if err != nil {
-		return fmt.Errorf("read the partitions of queue %s: %w", subjects.ObserveQueue.Name, err)
+		return err
 	}
-	info, err := stream.Info(perRequestTimeout(ctx), jetstream.WithSubjectFilter(subjects.ObserveQueue.Name+".*"))
-	if err != nil {
-		return fmt.Errorf("read the partitions of queue %s: %w", subjects.ObserveQueue.Name, err)
-	}
-	for subject, tasks := range info.State.Subjects {
-		_, number, _ := strings.Cut(subject, ".")
-		if partition, err := strconv.Atoi(number); err == nil && partition < n {
+	for name, tasks := range waiting {
+		if partition, err := strconv.Atoi(name); err == nil && partition < n {
 			continue
 		}
-		q.log.Warn("observations of a partition that the schedule does not have removed", "subject", subject, "tasks", tasks)
-		if err := stream.Purge(perRequestTimeout(ctx), jetstream.WithPurgeSubject(subject)); err != nil {
-			return fmt.Errorf("remove the tasks of %s: %w", subject, err)
+		q.log.Warn("observations of a partition that the schedule does not have removed", "partition", name, "tasks", tasks)
+		if err := q.RemoveWaiting(ctx, subjects.ObserveQueue.Name, name); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Waiting returns the number of tasks in each partition of a queue that has any, nested ones included. Tasks without a partition
+// are left out.
+func (q queues) Waiting(ctx context.Context, queue string) (map[string]uint64, error) {
+	stream, err := q.js.Stream(perRequestTimeout(ctx), queue)
+	var info *jetstream.StreamInfo
+	if err == nil {
+		info, err = stream.Info(perRequestTimeout(ctx), jetstream.WithSubjectFilter(queue+".>"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the partitions of queue %s: %w", queue, err)
+	}
+	waiting := map[string]uint64{}
+	for subject, tasks := range info.State.Subjects {
+		waiting[strings.TrimPrefix(subject, queue+".")] = tasks
+	}
+	return waiting, nil
+}
+
+// RemoveWaiting removes the tasks in a partition of a queue.
+func (q queues) RemoveWaiting(ctx context.Context, queue, partition string) error {
+	subject := queue + "." + partition
+	stream, err := q.js.Stream(perRequestTimeout(ctx), queue)
+	if err == nil {
+		err = stream.Purge(perRequestTimeout(ctx), jetstream.WithPurgeSubject(subject))
+	}
+	if err != nil {
+		return fmt.Errorf("remove the tasks of %s: %w", subject, err)
 	}
 	return nil
 }

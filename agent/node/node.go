@@ -46,7 +46,7 @@ func Run(ctx context.Context, c config.Config, o Options) (err error) {
 	}
 	host, _ := os.Hostname()
 	n := &node{process: process{config: c, options: o, roles: roles, self: subjects.Agent{
-		ID: nuid.Next(), Name: cmp.Or(c.Name, host), Host: host, Version: o.Version, Schema: subjects.Schema, Roles: role.Names(roles), Started: time.Now().UTC(),
+		ID: nuid.Next(), Name: cmp.Or(c.Name, host), Host: host, Version: o.Version, Schema: subjects.Schema, Roles: role.Names(roles), Region: c.Region, Started: time.Now().UTC(),
 	}}}
 	defer func() { err = errors.Join(err, n.close()) }()
 	err = n.open(ctx)

@@ -115,9 +115,13 @@ func (w *Watch) stillSince(counter string, value uint64, limit time.Duration, no
 
 // checkRoles reports roles that no agent has.
 func (w *Watch) checkRoles(s Snapshot, now time.Time, report reporter) {
-	present := map[string]bool{}
+	present, regional := map[string]bool{}, false
 	for _, a := range s.Agents {
 		for _, role := range a.Roles {
+			if role == "crawl" && a.Region != "" { // checkSchedule reports regions
+				regional = true
+				continue
+			}
 			present[role] = true
 		}
 	}
@@ -137,6 +141,8 @@ func (w *Watch) checkRoles(s Snapshot, now time.Time, report reporter) {
 		case missing == 0 || since.IsZero():
 		case role == "schedule":
 			report(since, "no agent has the role schedule, so no feed is polled", "start an agent with it")
+		case role == "crawl" && regional && waiting[role] > 0:
+			report(since, "all agents with the role crawl have a region, and tasks of no region wait", "start one without --region")
 		case waiting[role] > 0:
 			report(since, fmt.Sprintf("no agent has the role %s, and tasks wait for it", role), "start an agent with it")
 		}
@@ -158,6 +164,11 @@ func (w *Watch) checkPartition(lease string, p *subjects.ScheduleProgress, now t
 	case p.Paused != "":
 		report(p.PausedSince, "polling is paused", p.Paused)
 		return
+	}
+	for _, r := range p.Regions {
+		report(r.Since, fmt.Sprintf("feeds wait for region %s, which no agent crawls", r.Region), fmt.Sprintf("start an agent with --roles crawl --region %s, or give the feeds another proxy", r.Region))
+	}
+	switch {
 	case p.Overdue == 0:
 		w.samples[dispatched] = sample{uint64(p.Dispatched), now}
 		return

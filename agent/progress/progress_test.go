@@ -11,13 +11,16 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-var serving = map[string]string{"observe": "schedule", "parse": "parse"}
+var serving = map[string]string{"observe": "schedule", "parse": "parse", "crawl": "crawl"}
 
 // A state is a state of the mesh that a test changes.
 type state struct {
 	schedule subjects.ScheduleProgress
 	parse    subjects.Depth
+	crawl    subjects.Depth
 	roles    []string
+	region   string
+	others   []subjects.Agent
 	renewals int64
 	holder   string
 	frozen   bool // the lease is not renewed
@@ -29,9 +32,9 @@ func (s *state) snapshot() Snapshot {
 	}
 	p := s.schedule
 	return Snapshot{
-		Depths: []subjects.Depth{{Queue: "observe"}, s.parse, {Queue: "quarantine", Tasks: 7}},
+		Depths: []subjects.Depth{{Queue: "observe"}, s.parse, s.crawl, {Queue: "quarantine", Tasks: 7}},
 		Leases: map[string]subjects.Lease{"schedule": {Agent: "a", Host: "h", Since: s.holder, Renewals: s.renewals, Schedule: &p}},
-		Agents: []subjects.Agent{{ID: "a", Roles: s.roles}},
+		Agents: append([]subjects.Agent{{ID: "a", Roles: s.roles, Region: s.region}}, s.others...),
 	}
 }
 
@@ -55,6 +58,14 @@ func TestWatch_ReportsWhatStandsStill(t *testing.T) {
 		{"tasks are done slowly", func(s *state, i int) { s.parse.Tasks, s.parse.Done, s.parse.Timeout = 5, uint64(i/290), 5*time.Minute }, "", 900},
 		{"a role is missing", func(s *state, i int) { s.parse.Tasks, s.parse.Done, s.roles = 1, uint64(i), []string{"schedule"} }, "no agent has the role parse", 30},
 		{"a role is missing that has no work", func(s *state, i int) { s.roles = []string{"schedule"} }, "", 600},
+		{"only crawlers with a region", func(s *state, i int) { s.crawl.Tasks, s.crawl.Done, s.region = 1, uint64(i), "us" }, "tasks of no region wait: start one without --region", 30},
+		{"crawlers with and without a region", func(s *state, i int) {
+			s.crawl.Tasks, s.crawl.Done, s.region, s.roles = 1, uint64(i), "us", []string{"schedule", "parse"}
+			s.others = []subjects.Agent{{ID: "b", Roles: []string{"crawl"}}}
+		}, "", 600},
+		{"a region is missing", func(s *state, i int) {
+			s.schedule.Regions = []subjects.MissingRegion{{Region: "us", Since: noon}}
+		}, "feeds wait for region us, which no agent crawls: start an agent with --roles crawl --region us", 5},
 		{"no schedule", func(s *state, i int) { s.roles = []string{"parse"} }, "no agent has the role schedule, so no feed is polled", 30},
 		{"an agent restarts", func(s *state, i int) {
 			if s.roles = []string{"schedule", "parse"}; i%60 < 10 {
@@ -65,8 +76,8 @@ func TestWatch_ReportsWhatStandsStill(t *testing.T) {
 		{"the holder steps down again and again", func(s *state, i int) { s.holder = fmt.Sprint(i / 10) }, "schedule steps down again and again", 60},
 		{"the holder changes now and then", func(s *state, i int) { s.holder = fmt.Sprint(i / 60) }, "", 600},
 	} {
-		w, s := New(serving), &state{roles: []string{"schedule", "parse"}, holder: "once"}
-		s.parse.Queue = "parse"
+		w, s := New(serving), &state{roles: []string{"schedule", "parse", "crawl"}, holder: "once"}
+		s.parse.Queue, s.crawl.Queue = "parse", "crawl"
 		seen := ""
 		for i := 0; i <= c.by; i++ {
 			c.each(s, i)
@@ -85,7 +96,7 @@ func TestWatch_ReportsWhatStandsStill(t *testing.T) {
 		if !strings.Contains(seen, c.want) {
 			t.Errorf("%s: got %q within %d s, want %q", c.what, seen, c.by, c.want)
 		}
-		s.schedule, s.roles, s.parse.Tasks, s.frozen = subjects.ScheduleProgress{}, []string{"schedule", "parse"}, 0, false
+		s.schedule, s.roles, s.region, s.parse.Tasks, s.crawl.Tasks, s.frozen = subjects.ScheduleProgress{}, []string{"schedule", "parse", "crawl"}, "", 0, 0, false
 		for i := 0; i <= 130; i += 5 {
 			w.Observe(s.snapshot(), noon.Add(time.Duration(c.by+1+i)*time.Second))
 		}

@@ -120,6 +120,9 @@ func (t *FetchTests) requestFor(ctx context.Context, feedID, address string) (r 
 		return r, "", err
 	}
 	for _, p := range proxies {
+		if region := p.Region(); p.ID == w.Proxy && region != "" {
+			return r, "", errorf(KindConflict, "the feed is fetched by the crawlers of region %s, which a test cannot use: see its polls", region)
+		}
 		if p.ID == w.Proxy {
 			route, err := t.Secrets.OpenProxy(p.ID, p.URL)
 			r.Routes = []string{route}

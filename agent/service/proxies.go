@@ -79,7 +79,7 @@ func (p *Proxies) Set(ctx context.Context, in wire.SetProxyRequest) (wire.Proxy,
 	if proxy.ID == direct {
 		problems = append(problems, fieldf("path.id", "direct means no proxy; choose another name"))
 	}
-	if err := fetch.CheckProxy(proxy.URL); err != nil {
+	if err := checkRoute(proxy); err != nil {
 		problems = append(problems, fieldf("body.url", "%v", err))
 	}
 	for _, name := range in.Body.Hosts {
@@ -100,6 +100,14 @@ func (p *Proxies) Set(ctx context.Context, in wire.SetProxyRequest) (wire.Proxy,
 		return wire.Proxy{}, err
 	}
 	return proxyOf(proxy), p.publishChanged(ctx)
+}
+
+// checkRoute returns an error if the URL of a proxy is neither that of a proxy server nor of a region.
+func checkRoute(p storage.Proxy) error {
+	if name, is := strings.CutPrefix(p.URL, storage.RegionScheme); is {
+		return storage.CheckRegion(name)
+	}
+	return fetch.CheckProxy(p.URL)
 }
 
 // Remove removes a proxy; feeds configured for it use the default routing again.

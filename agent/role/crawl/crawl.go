@@ -19,14 +19,19 @@ import (
 	"feedmesh/subjects"
 )
 
-// Run fetches due feeds, and the pages of entries, until ctx ends.
+// Run fetches the due feeds of the agent's region until ctx ends, and, without a region, the pages of entries.
 func Run(ctx context.Context, env *work.Env) error {
 	c := newCrawler(env, env.Mesh)
 	var group errgroup.Group
-	group.Go(func() error { return servePages(ctx, env, c.hosts) })
+	region := env.Config.Region
+	if region == "" {
+		group.Go(func() error { return servePages(ctx, env, c.hosts) })
+	}
 	for _, tier := range subjects.Tiers {
 		// Each tier has its own workers, so that hot feeds never wait behind a long queue of cold ones.
-		group.Go(func() error { return mesh.Serve(ctx, env.Mesh, subjects.CrawlQueue, tier, c, crawlWorkers) })
+		group.Go(func() error {
+			return mesh.Serve(ctx, env.Mesh, subjects.CrawlQueue, subjects.CrawlPartition(tier, region), c, crawlWorkers)
+		})
 	}
 	return group.Wait()
 }
@@ -233,7 +238,7 @@ func (c *crawler) fetchFailed(o *subjects.Observation, t subjects.Target, err er
 	o.Outcome, o.Class, o.Error = subjects.Failed, string(fetch.ClassReset), err.Error()
 	if e := (*fetch.Error)(nil); errors.As(err, &e) {
 		o.Class, o.Status, o.RetryAfter, o.Duration, o.ProxyID = string(e.Class), e.Status, e.RetryAfter, e.Took, wayID(t, e.Route)
-		o.FailedProxies = wayIDs(t, e.FailedProxies)
+		o.FailedProxies, o.OtherRoute = wayIDs(t, e.FailedProxies), e.TryOtherRoute()
 	}
 	o.Weight = fetch.Weight(fetch.Class(o.Class), o.Status)
 	c.metrics.fetches.WithLabelValues(o.Class).Inc()

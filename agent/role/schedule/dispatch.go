@@ -118,7 +118,7 @@ func (s *scheduler) readQueues(ctx context.Context) error {
 	for _, d := range depths {
 		switch d.Queue {
 		case subjects.CrawlQueue.Name:
-			s.crawlTasks = d.Tasks
+			s.crawlTasks = d.Tasks - min(d.Tasks, s.regionTasks)
 		case subjects.QuarantineStream, subjects.ObserveQueue.Name, subjects.PageQueue.Name: // parse bypasses a full page queue
 		default:
 			s.fill = max(s.fill, d.Fill)
@@ -149,12 +149,15 @@ func (s *scheduler) popTasks(now time.Time, inMemory bool) (tasks []subjects.Cra
 			for _, f := range feeds {
 				f.Dispatched, f.State.InMemory = s.wall.Now(), inMemory
 			}
-			task := s.plan.Task(tier, feeds, now)
-			tasks, ids = append(tasks, task), append(ids, task.ID())
+			for _, task := range s.plan.Tasks(tier, feeds, now) {
+				tasks, ids = append(tasks, task), append(ids, task.ID())
+				if task.Region == "" {
+					s.crawlTasks++
+				}
+			}
 			if !inMemory {
 				out.states = append(out.states, statesOf(feeds)...)
 			}
-			s.crawlTasks++
 		}
 	}
 	if len(tasks) > 0 && !inMemory {
@@ -190,6 +193,7 @@ func (s *scheduler) publish(ctx context.Context, task subjects.Crawl) (err error
 	defer func() { span.End(err) }()
 	span.Text("feedmesh.task", task.ID())
 	span.Text("feedmesh.tier", task.Tier)
+	span.Text("feedmesh.region", task.Region)
 	span.Number("feedmesh.feeds", float64(len(task.Feeds)))
 	return subjects.Publish(ctx, s.mesh, subjects.CrawlQueue, task)
 }
@@ -222,7 +226,9 @@ func (s *scheduler) probe(ctx context.Context) error {
 // crawlersLag reports whether the crawl queue is too long for probes, or can't be read, which dispatch logs.
 func (s *scheduler) crawlersLag(ctx context.Context) bool {
 	depths, err := s.mesh.Depths(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return err != nil || slices.ContainsFunc(depths, func(d subjects.Depth) bool {
-		return d.Queue == subjects.CrawlQueue.Name && d.Tasks >= maxQueuedCrawls
+		return d.Queue == subjects.CrawlQueue.Name && d.Tasks >= maxQueuedCrawls+s.regionTasks
 	})
 }

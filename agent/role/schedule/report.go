@@ -29,7 +29,7 @@ func (s *scheduler) report(ctx context.Context) error {
 		Feeds: &counts,
 		Progress: subjects.ScheduleProgress{
 			Dispatched: s.dispatched.Load(), Overdue: s.dispatchable, Paused: s.paused, PausedSince: s.pausedSince,
-			Held: s.held(now), Notices: slices.Clone(s.notices),
+			Held: s.held(now), Regions: s.plan.RegionsMissing(now), Notices: slices.Clone(s.notices),
 		},
 	}
 	if since := s.plan.Outage(); !since.IsZero() {

@@ -87,7 +87,7 @@ func (s *scheduler) run(ctx context.Context, hubs *hubs) error {
 		do    func(context.Context) error
 	}{
 		{reportEvery, s.report},
-		{measureEvery, s.recallIfReadable}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
+		{measureEvery, s.recallIfReadable}, {measureEvery, s.observeRegions}, {checkStoreEvery, s.checkStore}, {measureEvery, s.measure},
 		{saveStatesEvery, s.WriteStates}, {saveEvery, s.saveHistory}, {saveAllEvery, s.saveAllHistory}, {saveEvery, s.move},
 		{recordPollsEvery, s.recordPolls}, {checkGrowthEvery, s.recalibrateIfGrown}, {recalibrateEvery, s.recalibrate}, {recalibrateEvery, s.clampDueTimes}, {reconcileEvery, s.reconcile},
 	} {

@@ -258,7 +258,7 @@ func (r *testbed) crash(store storage.Store) subjects.Crawl {
 	r.T.Helper()
 	s := r.scheduler(store)
 	popped := s.plan.PopDue(policy.Warm, worktest.Noon)
-	task := s.plan.Task(policy.Warm, popped, worktest.Noon)
+	task := s.plan.Tasks(policy.Warm, popped, worktest.Noon)[0]
 	s.last.State.Crawl = "another " + task.ID() // a task that finished long ago
 	if err := s.states.write(r.T.Context(), changes{states: append(statesOf(popped), &s.last)}); err != nil {
 		r.T.Fatal(err)

@@ -78,7 +78,8 @@ type scheduler struct {
 	dispatched   atomic.Int64      // feeds
 
 	fill          float64       // of the fullest queue after crawl, 0 to 1
-	crawlTasks    uint64        // in the queue
+	crawlTasks    uint64        // in the queue, of crawlers without a region
+	regionTasks   uint64        // in the queue, of those with a region
 	queuesCreated time.Time     // creation time of the newest pipeline queue
 	waits         time.Duration // recent waiting time of documents in the pipeline
 	outage        bool          // whether a network outage was active at the last check

@@ -316,7 +316,7 @@ func agentTable(s wire.Status, now time.Time) liveTable {
 	}
 	for _, a := range s.Agents {
 		t.Rows = append(t.Rows, []locale.Text{
-			locale.Data(a.Host + " " + a.ID), locale.Data(strings.Join(a.Roles, ", ")), locale.Data(a.Version), locale.Data(tenth(a.Load)),
+			locale.Data(a.Host + " " + a.ID), locale.Data(strings.Join(a.RoleNames(), ", ")), locale.Data(a.Version), locale.Data(tenth(a.Load)),
 			locale.Bytes(a.Memory), locale.Count(int64(a.Done)), locale.Composed(a.State()), when(a.Started, now), when(a.Seen, now),
 		})
 	}

@@ -38,7 +38,7 @@ func (c *Client) Fetch(ctx context.Context, r Request, now time.Time) (Document,
 		if failed == nil || e.rank() >= failed.rank() {
 			failed = e
 		}
-		if ctx.Err() != nil || !e.tryOtherRoute() { // after the timeout further routes would fail without a fault of their own
+		if ctx.Err() != nil || !e.TryOtherRoute() { // after the timeout further routes would fail without a fault of their own
 			break
 		}
 	}

@@ -5,8 +5,8 @@ import "net/http"
 // maxRoutes bounds the routes of one fetch.
 const maxRoutes = 4
 
-// tryOtherRoute reports whether another route may reach the host.
-func (e *Error) tryOtherRoute() bool {
+// TryOtherRoute reports whether another route may reach the host.
+func (e *Error) TryOtherRoute() bool {
 	switch e.Status {
 	case http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons:
 		return true

@@ -41,11 +41,15 @@ func (p *Plan) capacity(now time.Time) int {
 }
 
 // PopDue returns due feeds of the tier, longest due first, and marks them as dispatched. Their number is
-// bounded by the size of a task, the budget, the request limits of their hosts, and a network outage.
+// bounded by the size of a task, the budget, the request limits of their hosts, and a network outage. Feeds of a region
+// that can't take tasks are postponed.
 func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
 	var popped []*Feed
 	capacity := p.capacity(now)
 	pop := func(l *hostQueue) {
+		if p.postpone(l.feeds[0], now) {
+			return
+		}
 		f := heap.Pop(&l.feeds).(*Feed)
 		l.host.inFlight = append(l.host.inFlight, f)
 		p.updateReady(l.host)
@@ -74,9 +78,15 @@ func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
 		}
 	}
 	sortByDue(popped)
-	task := p.Task(tier, popped, now).ID()
+	for _, task := range p.Tasks(tier, popped, now) {
+		id := task.ID()
+		p.regions.queued(task.Region)
+		for _, t := range task.Feeds {
+			p.feeds[t.FeedID].State.Crawl = id
+		}
+	}
 	for _, f := range popped {
-		f.State.Crawl, f.State.CrawlReason = task, f.State.Reason
+		f.State.CrawlReason = f.State.Reason
 		f.State.Next, f.State.Reason = now.Add(subjects.InFlightTimeout), "dispatched"
 		p.count(f, 1)
 	}
@@ -85,20 +95,25 @@ func (p *Plan) PopDue(tier policy.Tier, now time.Time) []*Feed {
 	return popped
 }
 
-// Task returns the task for dispatched feeds.
-func (p *Plan) Task(tier policy.Tier, feeds []*Feed, now time.Time) subjects.Crawl {
-	task := subjects.Crawl{Tier: subjects.Tiers[tier], Partition: p.options.Partition, Feeds: make([]subjects.Target, len(feeds))}
-	for i, f := range feeds {
-		s := f.State
-		task.Feeds[i] = subjects.Target{
+// Tasks returns the tasks for dispatched feeds, one for each region.
+func (p *Plan) Tasks(tier policy.Tier, feeds []*Feed, now time.Time) (tasks []subjects.Crawl) {
+	for _, f := range feeds {
+		s, path := f.State, p.proxies.path(f, now)
+		target := subjects.Target{
 			FeedID: f.FeedID, URL: s.URL, Due: s.Due, ETag: s.ETag, LastModified: s.LastModified, BodyHash: s.BodyHash,
-			FullText: s.FullText, Request: s.Request, Routes: p.proxies.routes(f, now),
+			FullText: s.FullText, Request: s.Request, Routes: path.routes,
 		}
 		if s.Unconditional {
-			task.Feeds[i].ETag, task.Feeds[i].LastModified, task.Feeds[i].BodyHash = "", "", ""
+			target.ETag, target.LastModified, target.BodyHash = "", "", ""
 		}
+		i := slices.IndexFunc(tasks, func(t subjects.Crawl) bool { return t.Region == path.region })
+		if i < 0 {
+			i = len(tasks)
+			tasks = append(tasks, subjects.Crawl{Tier: subjects.Tiers[tier], Region: path.region, Partition: p.options.Partition, Feeds: make([]subjects.Target, 0, len(feeds))})
+		}
+		tasks[i].Feeds = append(tasks[i].Feeds, target)
 	}
-	return task
+	return tasks
 }
 
 // Reissue rebuilds the task with the given ID if all its feeds are still in flight.
@@ -113,8 +128,8 @@ func (p *Plan) Reissue(id string, now time.Time) (subjects.Crawl, bool) {
 		return subjects.Crawl{}, false
 	}
 	sortByDue(feeds)
-	task := p.Task(feeds[0].tier, feeds, now)
-	return task, task.ID() == id
+	task := p.Tasks(feeds[0].tier, feeds, now)[0]
+	return task, task.ID() == id // of fewer feeds if their routes have changed since
 }
 
 // Recall makes lost feeds in flight due again and returns them.

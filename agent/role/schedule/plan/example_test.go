@@ -19,7 +19,7 @@ func Example() {
 	tier := policy.Warm
 	fmt.Println("due:", p.Due(tier, now))
 	feeds := p.PopDue(tier, now)
-	task := p.Task(tier, feeds, now)
+	task := p.Tasks(tier, feeds, now)[0]
 	fmt.Println("fetch", task.Feeds[0].URL, "- in flight:", p.TierCounts(tier).InFlight)
 
 	f := p.Observe(subjects.Observation{

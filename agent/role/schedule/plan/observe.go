@@ -61,6 +61,10 @@ func (p *Plan) Observe(o subjects.Observation, now time.Time) *Feed {
 		})
 		return f
 	}
+	if p.continueElsewhere(f, o, now) {
+		return f
+	}
+	delete(p.tried, f.FeedID)
 	first := f.State.Polled.IsZero()
 	p.updateState(f, o, now)
 	p.endCrawl(f)
@@ -99,7 +103,9 @@ func withoutDocument(o subjects.Observation) subjects.Observation {
 func (p *Plan) recordResult(f *Feed, o subjects.Observation, now time.Time) {
 	p.addPoll(f, o)
 	p.proxies.record(o, now)
-	p.undoFailures(p.outage.record(f.host.Name, o.Class, f, len(p.hosts), now), now)
+	if p.proxies.regionOf(o.ProxyID) == "" { // else the network was another one
+		p.undoFailures(p.outage.record(f.host.Name, o.Class, f, len(p.hosts), now), now)
+	}
 	p.recordResponse(f, o, now)
 }
 
@@ -296,7 +302,7 @@ func (p *Plan) undoFailures(feeds []*Feed, now time.Time) {
 
 // isExcused reports whether a failure does not count against its feed.
 func (p *Plan) isExcused(o subjects.Observation) bool {
-	return p.outage.active() && o.Outcome == subjects.Failed && unanswered(o.Class)
+	return p.outage.active() && o.Outcome == subjects.Failed && unanswered(o.Class) && p.proxies.regionOf(o.ProxyID) == ""
 }
 
 // Hubs returns the hubs that feeds name, in no order, and an empty Hub for each subscribed feed that no

@@ -155,7 +155,7 @@ func TestHost_ValidatorsAreTestedDaily(t *testing.T) {
 	f, h := p.feeds[feedID(0)], p.hosts["host0.example"]
 	f.State.ETag, f.State.Status, h.ValidatorsChecked = `"x"`, 304, noon.Add(-checkValidatorsEvery)
 	due(t, p, f, noon)
-	if task := p.Task(f.tier, []*Feed{f}, noon); !f.State.Unconditional || task.Feeds[0].ETag != "" || task.Feeds[0].BodyHash != f.State.BodyHash {
+	if task := p.Tasks(f.tier, []*Feed{f}, noon)[0]; !f.State.Unconditional || task.Feeds[0].ETag != "" || task.Feeds[0].BodyHash != f.State.BodyHash {
 		t.Fatalf("got %+v, want an unconditional request: the host was not tested for a day", task.Feeds[0])
 	}
 	same := observation(f, subjects.Unchanged, noon)
@@ -356,7 +356,7 @@ func TestUpdateSettings(t *testing.T) {
 	if len(popped) != 1 || !f.State.Pinned {
 		t.Fatalf("got %v, want the feed due immediately", ids(popped))
 	}
-	if target := p.Task(f.tier, popped, now).Feeds[0]; target.Request != request || !target.FullText {
+	if target := p.Tasks(f.tier, popped, now)[0].Feeds[0]; target.Request != request || !target.FullText {
 		t.Errorf("got %+v, want the new settings", target)
 	}
 }

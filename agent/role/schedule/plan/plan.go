@@ -139,6 +139,7 @@ func (p *Plan) Remove(id string) {
 	p.dequeue(f)
 	p.count(f, -1)
 	delete(p.inFlight, id)
+	delete(p.tried, id)
 	delete(p.feeds, id)
 	if f.host.feeds--; f.host.feeds == 0 {
 		delete(p.hosts, f.host.Name)

@@ -555,7 +555,7 @@ func TestObserve_RefreshClearsValidators(t *testing.T) {
 		p.Observe(o, now) // of the poll in flight with the old validators
 		popped := popAll(p, now.Add(spacing))
 		checkConsistent(t, p)
-		if len(popped) != 1 || p.Task(f.tier, popped, now).Feeds[0].ETag != "" {
+		if len(popped) != 1 || p.Tasks(f.tier, popped, now)[0].Feeds[0].ETag != "" {
 			t.Errorf("in flight %t: got %v dispatched with ETag %q, want the feed without validators", inFlight, ids(popped), f.State.ETag)
 		}
 	}
@@ -613,8 +613,8 @@ func TestReissue_RebuildsTaskFromStates(t *testing.T) {
 	p := planOf(300, 170)
 	now := noon.Add(123456 * time.Microsecond)
 	tier := p.feeds[feedID(0)].tier
-	first := p.Task(tier, p.PopDue(tier, now), now)
-	second := p.Task(tier, p.PopDue(tier, now), now)
+	first := p.Tasks(tier, p.PopDue(tier, now), now)[0]
+	second := p.Tasks(tier, p.PopDue(tier, now), now)[0]
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		fresh := reload(t, p, r)

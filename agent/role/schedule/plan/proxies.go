@@ -15,6 +15,8 @@ type proxies struct {
 	states  map[string]*proxyState // by ID
 	changed map[string]bool        // IDs of states to be written
 	network *outage                // during which proxies are not probed
+	regions regions
+	tried   map[string][]string // by feed ID: proxies by which a poll failed that continues with the others; "" is the direct route
 }
 
 const (
@@ -25,7 +27,38 @@ const (
 	direct = "direct"
 )
 
-// routes returns the routes for a feed's request in the order to try them; nil for the direct route only.
+// A path is the part of a feed's routes that the crawlers of one region take in one task.
+type path struct {
+	region string           // empty: the crawlers without a region
+	routes []subjects.Route // in the order to try them; nil for the direct route only
+	last   bool             // no routes follow
+}
+
+// path returns the part of a feed's routes for its next request: the first that did not fail in this poll.
+func (ps *proxies) path(f *Feed, now time.Time) path {
+	all := ps.routes(f, now)
+	if len(all) == 0 {
+		return path{last: true}
+	}
+	routes, tried := all, ps.tried[f.FeedID]
+	if len(tried) > 0 {
+		routes = slices.DeleteFunc(slices.Clone(all), func(r subjects.Route) bool { return slices.Contains(tried, r.ID) })
+	}
+	if len(routes) == 0 { // those that were left rest since
+		routes = all
+	}
+	region := ps.regionOf(routes[0].ID)
+	if region != "" {
+		return path{region, []subjects.Route{{ID: routes[0].ID}}, len(routes) == 1} // its crawlers connect directly
+	}
+	n := slices.IndexFunc(routes, func(r subjects.Route) bool { return ps.regionOf(r.ID) != "" })
+	if n < 0 {
+		n = len(routes)
+	}
+	return path{"", routes[:n], n == len(routes)}
+}
+
+// routes returns all routes for a feed's request in the order to try them; nil for the direct route only.
 // Resting proxies are left out, except a proxy selected in the feed's settings.
 func (ps *proxies) routes(f *Feed, now time.Time) []subjects.Route {
 	if len(ps.all) == 0 {

@@ -55,14 +55,14 @@ func (ps *proxies) SetProxies(all []storage.Proxy) {
 }
 
 // Probes returns the proxies to probe now, at most as many as fit into a task: those whose rest is over, and
-// idle ones. During a network outage it returns none, because all would fail.
+// idle ones. During a network outage it returns none, because all would fail. Regions are not probed: see SetRegions.
 func (ps *proxies) Probes(now time.Time) []subjects.Route {
 	if ps.network.active() {
 		return nil
 	}
 	var due []subjects.Route
 	for _, x := range ps.all {
-		if len(due) < subjects.MaxFeeds && ps.states[x.ID].probeDue(now) {
+		if len(due) < subjects.MaxFeeds && x.Region() == "" && ps.states[x.ID].probeDue(now) {
 			due = append(due, subjects.Route{ID: x.ID, URL: x.URL})
 		}
 	}
