@@ -77,6 +77,7 @@ var stages = [][]fault{
 	{{id: "R04", what: "one NATS server killed", back: agentsBack, short: 12 * time.Second, happen: killNATS}},
 	{{id: "R26", what: "one NATS server hangs", back: agentsBack, short: 20 * time.Second, happen: hangNATS}},
 	{{id: "R27", what: "a NATS server apart from the others; the disk of one full", back: agentsBack, short: 40 * time.Second, happen: partNATS}},
+	{{id: "R30", what: "a site and a NATS server cut off", back: agentsBack, short: 30 * time.Second, happen: siteAway}},
 	{{id: "R06", what: "all streams and buckets deleted", back: agentsBack, short: 4 * time.Second, happen: loseStreams}},
 	{{id: "R08", what: "PostgreSQL restarted, down, connections killed", back: storesBack, short: 14 * time.Second, happen: storeGoes}},
 	{{id: "R20", what: "unreadable values under keys of every bucket, and in every queue", back: agentsBack, short: 10 * time.Second, happen: garbage}},

@@ -1,7 +1,10 @@
 package machines
 
 import (
+	"errors"
 	"net"
+	"regexp"
+	"slices"
 	"time"
 )
 
@@ -35,6 +38,35 @@ func (n *Network) Link(server string, delay time.Duration) (*Link, error) {
 		}
 	}()
 	return &Link{l.Addr().String(), l}, nil
+}
+
+// servers matches addresses of servers of this machine.
+var servers = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+
+// Linked returns the arguments of a program for the machines, with links instead of the addresses of servers at 127.0.0.1. The
+// links end with the process.
+func (n *Network) Linked(args []string, delay time.Duration) ([]string, error) {
+	return ReplaceServers(args, func(server string) (string, error) {
+		link, err := n.Link(server, delay)
+		if err != nil {
+			return "", err
+		}
+		return link.Address, nil
+	})
+}
+
+// ReplaceServers returns the arguments of a program with other addresses instead of those of servers at 127.0.0.1.
+func ReplaceServers(args []string, other func(server string) (string, error)) ([]string, error) {
+	replaced := slices.Clone(args)
+	var failed error
+	for i, arg := range args {
+		replaced[i] = servers.ReplaceAllStringFunc(arg, func(server string) string {
+			address, err := other(server)
+			failed = errors.Join(failed, err)
+			return address
+		})
+	}
+	return replaced, failed
 }
 
 // Close ends the link for new connections.

@@ -102,7 +102,7 @@ func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) 
 		return rates, err
 	}
 	m.client = api.Client
-	flags, err := m.linked(network)
+	flags, err := network.Linked(m.flags, m.limits.delay)
 	if err != nil {
 		return rates, err
 	}
@@ -119,25 +119,6 @@ func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) 
 	}
 	rates.polls, err = m.polls(ctx)
 	return rates, err
-}
-
-// linked returns the flags of the agents, with links instead of the servers' addresses.
-func (m *scaledMesh) linked(network *machines.Network) ([]string, error) {
-	var flags []string
-	for _, value := range m.flags {
-		before, rest, is := strings.Cut(value, "127.0.0.1:")
-		if !is {
-			flags = append(flags, value)
-			continue
-		}
-		port := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
-		link, err := network.Link("127.0.0.1:"+port, m.limits.delay)
-		if err != nil {
-			return nil, err
-		}
-		flags = append(flags, before+link.Address+rest[len(port):])
-	}
-	return flags, nil
 }
 
 // launchOn starts an agent on a machine of its own. It serves nothing there.
