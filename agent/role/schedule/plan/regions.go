@@ -40,6 +40,9 @@ func (r *regions) queued(region string) {
 // no crawlers, and rest.
 func (p *Plan) SetRegions(capacity map[string]int, now time.Time) {
 	p.regions.capacity = maps.Clone(capacity)
+	for region := range capacity {
+		delete(p.regions.waiting, region)
+	}
 	for _, x := range p.proxies.all {
 		region := x.Region()
 		if region == "" {

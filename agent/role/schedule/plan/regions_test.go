@@ -214,6 +214,9 @@ func TestRegion_SelectedRegionIsWaitedFor(t *testing.T) {
 		now = now.Add(regionRetry)
 	}
 	p.SetRegions(map[string]int{"us": 0}, now)
+	if missing := p.RegionsMissing(now); len(missing) != 0 {
+		t.Errorf("got missing regions %v after crawlers came, want none", missing)
+	}
 	if popped := popAll(p, now); popped != nil || !strings.Contains(f.State.Reason, "enough tasks") {
 		t.Fatalf("got %d feeds for a full queue, with the reason %q", len(popped), f.State.Reason)
 	}
@@ -223,10 +226,7 @@ func TestRegion_SelectedRegionIsWaitedFor(t *testing.T) {
 	if !f.State.Next.Equal(now) {
 		t.Errorf("got the next poll at %v after crawlers came, want %v", f.State.Next, now)
 	}
-	now = now.Add(waitingTimeout)
-	if missing := p.RegionsMissing(now); len(missing) != 0 {
-		t.Errorf("got missing regions %v after crawlers came, want none", missing)
-	}
+	now = now.Add(regionRetry)
 	p.SetRegions(map[string]int{"us": 1}, now)
 	if _, task := popOne(t, p, now); task.Region != "us" {
 		t.Errorf("got region %q, want us", task.Region)
