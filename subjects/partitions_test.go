@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -48,5 +49,16 @@ func TestScheduleLeases_Sums(t *testing.T) {
 	leases["schedule.2"] = Lease{}
 	if got := SumCounts(leases); got != nil {
 		t.Errorf("got %+v without the numbers of a partition, want none", got)
+	}
+}
+
+func TestAgent_RoleNamesHaveTheRegion(t *testing.T) {
+	a := Agent{Roles: []string{"parse", "crawl"}, Region: "us"}
+	if got := a.RoleNames(); !slices.Equal(got, []string{"parse", "crawl in us"}) || a.Roles[1] != "crawl" {
+		t.Errorf("got %v of %v, want the region beside its role", got, a.Roles)
+	}
+	a.Region = ""
+	if got := a.RoleNames(); !slices.Equal(got, a.Roles) {
+		t.Errorf("got %v without a region, want %v", got, a.Roles)
 	}
 }
