@@ -66,7 +66,8 @@ func garbage(m *mesh, r *run) {
 	if a := m.holder("schedule"); a != nil {
 		a.end(syscall.SIGTERM) // another reads the whole bucket
 	}
-	if err := eventually(r.back, func() error { return m.takeGarbage(wanted, others) }); err != nil {
+	err := eventually(r.back, func() error { return errors.Join(m.takeGarbage(wanted, others), m.noRegionTasks()) })
+	if err != nil {
 		r.miss("%v", err)
 	}
 	if n := m.quarantined(r); n > quarantined {
@@ -130,8 +131,8 @@ func (m *mesh) garbageTo(r *run, queue string, published map[string]bool) {
 	if queue == subjects.ObserveQueue.Name { // whose partitions have numbers from 1 on
 		partition = strconv.Itoa(*partitionsFlag - 1)
 	}
-	for _, subject := range stream.CachedInfo().Config.Subjects {
-		subject = strings.NewReplacer("*", partition, ">", partition).Replace(subject)
+	for _, pattern := range stream.CachedInfo().Config.Subjects {
+		subject := strings.NewReplacer("*", partition, ">", partition).Replace(pattern)
 		if subject == queue+".0" {
 			continue // no process takes it: partition 0 has the subject without a number
 		}
@@ -141,9 +142,27 @@ func (m *mesh) garbageTo(r *run, queue string, published map[string]bool) {
 				r.miss("publish to %s: %v", subject, err)
 				continue
 			}
-			published[value] = true
+			if pattern != regionTasks { // whose tasks are removed, because the region has no crawlers
+				published[value] = true
+			}
 		}
 	}
+}
+
+// regionTasks is the subject of crawl tasks for regions.
+const regionTasks = "crawl.*.*"
+
+// noRegionTasks returns an error while tasks of regions are queued.
+func (m *mesh) noRegionTasks() error {
+	stream, err := m.js.Stream(m.ctx, subjects.CrawlQueue.Name)
+	if err != nil {
+		return err
+	}
+	info, err := stream.Info(m.ctx, jetstream.WithSubjectFilter(regionTasks))
+	if err == nil && len(info.State.Subjects) > 0 {
+		err = fmt.Errorf("tasks of a region without crawlers are queued: %v", info.State.Subjects)
+	}
+	return err
 }
 
 // takeGarbage drops what garbage wrote from the quarantine, and returns an error while any that is wanted is not
