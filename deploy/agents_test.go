@@ -202,7 +202,7 @@ func TestRegion_FetchesWhatOthersAreRefused(t *testing.T) {
 		s, err := client.Call(t.Context(), home, wire.GetStatus, wire.None{})
 		return err == nil && s.Feeds.Failing == 0
 	})
-	// The host is known to answer there: it is not asked from here again.
+	// The route that worked is used first: no further direct requests.
 	before := refused.Load()
 	farm.Publish()
 	wait(t, "all new items are served", func() bool { return len(farm.Served()) == 10*6 })
@@ -211,7 +211,7 @@ func TestRegion_FetchesWhatOthersAreRefused(t *testing.T) {
 		t.Errorf("got %d further refused requests, want none", n)
 	}
 
-	// Feeds that only the region may fetch wait for its return, and the status says so.
+	// A feed with the region as its only route waits until it has a crawler again, and the status reports the region.
 	away := "away"
 	if _, err := client.Call(t.Context(), home, wire.SetFeed, wire.SetFeedRequest{ID: storage.FeedID(urls[0]), Body: wire.FeedChange{Proxy: &away}}); err != nil {
 		t.Fatal(err)

@@ -185,7 +185,7 @@ type Feeds interface {
 	RemoveFeed(ctx context.Context, id string) (affected []string, err error)
 }
 
-// A FeedVersion is what tells a stored feed from its state in the schedule.
+// A FeedVersion has the fields of a stored feed by which the schedule compares it with its state.
 type FeedVersion struct {
 	ID, URL string
 	Writes  int64 // see [Feed]

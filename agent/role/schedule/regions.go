@@ -17,6 +17,10 @@ func (s *scheduler) observeRegions(ctx context.Context) error {
 		return nil
 	}
 	agents, err := s.mesh.Agents(ctx)
+	var waiting map[string]uint64
+	if err == nil {
+		waiting, err = s.mesh.Waiting(ctx, subjects.CrawlQueue.Name)
+	}
 	if err != nil {
 		s.log.Warn("regions unreadable", "err", err)
 		return nil
@@ -26,11 +30,6 @@ func (s *scheduler) observeRegions(ctx context.Context) error {
 		if a.Region != "" && slices.Contains(a.Roles, subjects.CrawlQueue.Name) && !a.Drained {
 			capacity[a.Region] = maxQueuedCrawls
 		}
-	}
-	waiting, err := s.mesh.Waiting(ctx, subjects.CrawlQueue.Name)
-	if err != nil {
-		s.log.Warn("regions unreadable", "err", err)
-		return nil
 	}
 	var tasks uint64
 	for partition, n := range waiting {

@@ -153,7 +153,7 @@ func (s *scheduler) checkStore(ctx context.Context) error {
 	ids, behind := slices.Clone(s.stored), s.plan.StoreBehind()
 	s.mu.Unlock()
 	if !behind && len(ids) > 0 && s.storeHasChanged() {
-		feeds, err := s.store.FindFeeds(ctx, storage.FeedQuery{IDs: ids, Limit: len(ids)})
+		feeds, err := s.storedFeeds(ctx, ids)
 		if err != nil {
 			s.checked = nil
 			return nil // readiness reports it

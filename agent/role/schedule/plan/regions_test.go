@@ -236,7 +236,7 @@ func TestRegion_SelectedRegionIsWaitedFor(t *testing.T) {
 	}
 }
 
-// The network of another place says nothing about ours.
+// Failures in the network of a region are no outage of the mesh's own network.
 func TestOutage_IgnoresRegions(t *testing.T) {
 	p := regional(40, true)
 	for _, f := range popAll(p, noon) {
