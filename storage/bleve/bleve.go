@@ -357,8 +357,10 @@ func (x *Index) closedError() error {
 	return upstream.ErrorIndexClosed
 }
 
-// flush waits until all batches are on disk.
+// flush waits until all batches are on disk. If the last write failed, it is repeated once: what prevented it, as a full
+// disk, may have ended since.
 func (x *Index) flush() error {
+	x.buffer.retry()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := x.buffer.wait(0, ctx.Done())

@@ -153,6 +153,9 @@ func (b *buffer) failed(err error, ending <-chan struct{}) {
 	}
 }
 
+// retry drops the error of the last write, so that check and wait report only that of the next.
+func (b *buffer) retry() { b.change(func() { b.err = nil }) }
+
 // check returns the error of the last write while it is repeated.
 func (b *buffer) check() error {
 	b.mu.Lock()
