@@ -34,9 +34,9 @@ func (s *publishers) publisher(feed int) publisher {
 	seed := draw(s.settings.Seed, uint64(feed))
 	of := func(what, n uint64) int { return int(draw(seed, 100, what) % n) }
 	validators := of(1, 10)
-	zone := time.Duration(0)
+	zone := s.settings.Zone
 	if language(feed) == "ru" {
-		zone = 3 * time.Hour
+		zone += 3 * time.Hour
 	}
 	window := s.settings.Window
 	if window == 0 {

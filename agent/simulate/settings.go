@@ -9,10 +9,11 @@ import (
 // Settings configure a [Web].
 type Settings struct {
 	Feeds  int
-	Hosts  int     // over which the feeds are distributed
-	Seed   uint64  // of all random properties: the same seed gives the same feeds
-	Rate   float64 // mean rate of a feed, items a day
-	Window int     // maximum number of entries in each document; 0: from 10 to 50, different for each feed
+	Hosts  int           // over which the feeds are distributed
+	Seed   uint64        // of all random properties: the same seed gives the same feeds
+	Rate   float64       // mean rate of a feed, items a day
+	Window int           // maximum number of entries in each document; 0: from 10 to 50, different for each feed
+	Zone   time.Duration // offset of the time of the English feeds' working days from UTC; the Russian ones' is 3 hours ahead
 	Faults Faults
 	Now    func() time.Time // returns the time, as [Clock.Now] does; nil: the system time
 	Log    string           // file to which a line for each request is appended; "" disables it
