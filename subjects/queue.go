@@ -40,6 +40,10 @@ type Queue[T Task] struct {
 	// to the actor in memory, without a message.
 	InMemory MemoryMode
 
+	// Exclusive: the requests of an attempt to other hosts must not overlap those of the next. An agent that can't extend
+	// AckWait ends the attempt, and leaves the task to the agent to which the server redelivers it.
+	Exclusive bool
+
 	Timeout    time.Duration   // timeout of one attempt
 	AckWait    time.Duration   // the server redelivers a task that is not settled or extended within this time
 	MaxDeliver int             // deliveries of a task before it is quarantined

@@ -13,7 +13,7 @@ var (
 	CrawlQueue = Queue[Crawl]{
 		Name: "crawl", Partitions: Tiers, Nested: true, Partition: func(t Crawl) string { return CrawlPartition(t.Tier, t.Region) },
 		// 100 feeds of one host that all time out after 30 s, one after another.
-		Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
+		Exclusive: true, Timeout: 10 * time.Minute, AckWait: 20 * time.Second,
 		MaxDeliver: 5, BackOff: shortBackoff, MaxTasks: 2_000, MaxBytes: 64 << 20, InMemory: MemoryWaits,
 	}
 	ParseQueue   = documentQueue(Queue[Parse]{Name: "parse", InMemory: MemoryWaits})
@@ -21,7 +21,7 @@ var (
 	PageQueue    = Queue[Page]{
 		// One at a time: the pages of a document take minutes, and further documents of a batch would wait
 		// behind them.
-		Name: "pages", Timeout: 5 * time.Minute, AckWait: 20 * time.Second,
+		Name: "pages", Exclusive: true, Timeout: 5 * time.Minute, AckWait: 20 * time.Second,
 		MaxDeliver: 8, BackOff: longBackoff, MaxTasks: 20_000, MaxBytes: 64 << 20,
 	}
 	ClassifyQueue = documentQueue(Queue[Classify]{Name: "classify", AllowLocal: true})

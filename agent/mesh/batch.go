@@ -2,10 +2,15 @@ package mesh
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"feedmesh/subjects"
@@ -61,8 +66,9 @@ func redelivered(msg jetstream.Msg) bool { return attemptOf(msg) > 1 }
 type messageBatch struct {
 	log *slog.Logger
 
-	mu      sync.Mutex
-	pending map[jetstream.Msg]*pendingMessage
+	mu       sync.Mutex
+	pending  map[jetstream.Msg]*pendingMessage
+	extended time.Time // of the last restart of AckWait that the server confirmed; at first of the receipt
 }
 
 // pendingMessage counts the unfinished tasks of a message.
@@ -72,7 +78,7 @@ type pendingMessage struct {
 }
 
 func newMessageBatch(msgs []jetstream.Msg, log *slog.Logger) *messageBatch {
-	b := &messageBatch{log: log, pending: make(map[jetstream.Msg]*pendingMessage, len(msgs))}
+	b := &messageBatch{log: log, pending: make(map[jetstream.Msg]*pendingMessage, len(msgs)), extended: time.Now()}
 	for _, msg := range msgs {
 		b.pending[msg] = &pendingMessage{deliveries: 1}
 	}
@@ -106,6 +112,59 @@ func (b *messageBatch) extendAckWait() {
 			b.log.Warn("extend ack wait failed", "subject", msg.Subject(), "err", err)
 		}
 	}
+}
+
+// errExpired is returned for an attempt at an exclusive task whose AckWait may have ended: the server redelivers it.
+var errExpired = errors.New("the NATS server did not confirm in time that the task is in progress, it is left to another attempt")
+
+// heldFor returns the part of AckWait after which a batch counts as expired. The rest is for the request by which the messages
+// were fetched: the server counts from their delivery.
+func heldFor(ackWait time.Duration) time.Duration { return ackWait * 3 / 4 }
+
+// expired reports whether the server may redeliver the messages.
+func (b *messageBatch) expired(ackWait time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.pending) > 0 && time.Since(b.extended) >= heldFor(ackWait)
+}
+
+// confirmAckWait restarts the server's AckWait timeout of all pending messages. It repeats that until the server confirms it or
+// ctx ends, and returns errExpired if the batch expires meanwhile.
+func (b *messageBatch) confirmAckWait(ctx context.Context, conn *nats.Conn, ackWait time.Duration) error {
+	b.mu.Lock()
+	expiry := b.extended.Add(heldFor(ackWait))
+	b.mu.Unlock()
+	within, cancel := context.WithDeadline(ctx, expiry)
+	defer cancel()
+	for within.Err() == nil {
+		began := time.Now()
+		if b.requestExtension(within, conn, ackWait/3) == nil {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.extended = began
+			return nil
+		}
+		sleep(within, ackWait/30)
+	}
+	if ctx.Err() != nil {
+		return nil // the attempt is over
+	}
+	return errExpired
+}
+
+// requestExtension restarts the server's AckWait timeout of all pending messages, and waits for the confirmation of each.
+func (b *messageBatch) requestExtension(ctx context.Context, conn *nats.Conn, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	b.mu.Lock()
+	pending := slices.Collect(maps.Keys(b.pending))
+	b.mu.Unlock()
+	for _, msg := range pending {
+		if _, err := conn.RequestWithContext(ctx, msg.Reply(), []byte("+WPI")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // remove removes a message that was settled. If settling failed, the server redelivers it, which is harmless

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/agent/fault"
 	"feedmesh/agent/trace"
@@ -71,15 +72,16 @@ type server[T subjects.Task] struct {
 	turns chan struct{}
 }
 
-// awaitTurn waits until less than all workers are busy, and extends the AckWait of messages meanwhile. end ends the turn.
-func (s *server[T]) awaitTurn(msgs []jetstream.Msg) (end func()) {
-	end = func() { <-s.turns }
+// takeTurn calls do when less than all workers are busy. It extends the AckWait of the batch until then.
+func (s *server[T]) takeTurn(batch *messageBatch, do func()) {
 	for {
 		select {
 		case s.turns <- struct{}{}:
-			return end
+			do()
+			<-s.turns
+			return
 		case <-time.After(s.queue.AckWait / 3):
-			newMessageBatch(msgs, s.mesh.log).extendAckWait()
+			_ = s.extend(context.Background(), batch) // the next attempt ends if it has expired
 		}
 	}
 }
@@ -126,9 +128,8 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			sleep(ctx, time.Second)
 		}
 		if len(msgs) > 0 {
-			end := s.awaitTurn(msgs)
-			s.process(ctx, msgs)
-			end()
+			batch := newMessageBatch(msgs, s.mesh.log)
+			s.takeTurn(batch, func() { s.process(ctx, batch, msgs) })
 		}
 	}
 }
@@ -153,13 +154,13 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 			for i, t := range chunk {
 				deliveries[i] = delivery{Message: t.Message, since: t.since}
 			}
-			end := s.awaitTurn(nil)
 			batch := newMessageBatch(nil, s.mesh.log)
-			publish := s.step(Repeatable(ctx), batch, deliveries)
-			for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
-				s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
-			}
-			end()
+			s.takeTurn(batch, func() {
+				publish := s.step(Repeatable(ctx), batch, deliveries)
+				for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
+					s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
+				}
+			})
 			s.mesh.memory.finish(q, chunk)
 		}
 	}
@@ -184,9 +185,8 @@ type job[T subjects.Task] struct {
 // A redelivered message may have crashed its last agent. So that it does not take others with it again and again, its
 // tasks are processed and settled in smaller batches with each attempt, at last alone, in random order and after those
 // with fewer attempts. The tasks of such a bundle are published again as single messages.
-func (s *server[T]) process(ctx context.Context, msgs []jetstream.Msg) {
+func (s *server[T]) process(ctx context.Context, batch *messageBatch, msgs []jetstream.Msg) {
 	fault.Point("taken " + s.queue.Name)
-	batch := newMessageBatch(msgs, s.mesh.log)
 	var firstJobs, redeliveredJobs []job[T]
 	for _, msg := range msgs {
 		deliveries, jobs, err := s.decode(msg)
@@ -434,7 +434,9 @@ func (s *server[T]) attempt(ctx context.Context, batch *messageBatch, outbox *ou
 		if !waited {
 			log.Warn("dependency unavailable, task waits", "role", s.queue.Name, "err", err)
 		}
-		batch.extendAckWait()
+		if err := s.extend(ctx, batch); err != nil {
+			return err
+		}
 		if !sleep(ctx, unavailableRetry) {
 			return RetryAfter(time.Second, err) // to another agent
 		}
@@ -453,19 +455,47 @@ func (s *server[T]) attemptOnce(ctx context.Context, batch *messageBatch, tasks 
 	return err
 }
 
-// withTimeout calls do with the queue's Timeout, and extends the AckWait of the batch meanwhile.
+// withTimeout calls do with the queue's Timeout, and extends the AckWait of the batch meanwhile. If the batch expires, it
+// cancels do and returns errExpired.
 func (s *server[T]) withTimeout(ctx context.Context, batch *messageBatch, do func(context.Context) error) error {
+	if s.expired(batch) {
+		return errExpired
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.queue.Timeout)
-	var heartbeat sync.WaitGroup
-	heartbeat.Go(func() {
+	var heartbeat errgroup.Group
+	heartbeat.Go(func() error {
 		for sleep(ctx, s.queue.AckWait/3) {
-			batch.extendAckWait()
+			if err := s.extend(ctx, batch); err != nil {
+				cancel()
+				return err
+			}
 		}
+		return nil
 	})
 	err := do(ctx)
 	cancel()
-	heartbeat.Wait()
+	if expired := heartbeat.Wait(); err != nil && expired != nil {
+		return expired
+	}
 	return err
+}
+
+// exclusive reports whether the tasks are exclusive, and another process could get them.
+func (s *server[T]) exclusive() bool { return s.queue.Exclusive && !s.mesh.alone }
+
+// expired reports whether the server may give the exclusive tasks of a batch to another process.
+func (s *server[T]) expired(batch *messageBatch) bool {
+	return s.exclusive() && batch.expired(s.queue.AckWait)
+}
+
+// extend restarts the AckWait of the batch. For exclusive tasks it waits for the server's confirmation, and returns errExpired
+// if that does not come in time.
+func (s *server[T]) extend(ctx context.Context, batch *messageBatch) error {
+	if s.exclusive() {
+		return batch.confirmAckWait(ctx, s.mesh.conn, s.queue.AckWait)
+	}
+	batch.extendAckWait()
+	return nil
 }
 
 // permanentError is an error that each retry would repeat.
@@ -495,7 +525,7 @@ func (s *server[T]) ack(ctx context.Context, batch *messageBatch, msgs []jetstre
 }
 
 // settle settles a message that was not done, by its error: terminate, quarantine, or redeliver after a
-// delay.
+// delay. An exclusive task that the server redelivers by itself is left as it is.
 func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstream.Msg, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -508,6 +538,9 @@ func (s *server[T]) settle(ctx context.Context, batch *messageBatch, msg jetstre
 	var permanent *permanentError
 	var failed error
 	switch {
+	case s.expired(batch), s.exclusive() && !s.mesh.conn.IsConnected():
+		// The client would send a rejection when it is connected again: it would end the attempt of another process.
+		log.Info("task left to another attempt", "err", err)
 	case errors.As(err, &discard):
 		log.Info("task discarded", "err", err)
 		failed = msg.TermWithReason(firstLine(err))
