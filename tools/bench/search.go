@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -106,7 +107,7 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 
 // run measures the index, with its files in a process's folder.
 func (b *searchBench) run(ctx context.Context, dir string, process int) error {
-	if err := b.fill(ctx); err != nil {
+	if err := b.fill(ctx, process); err != nil {
 		return err
 	}
 	size := settledSize(dir)
@@ -136,39 +137,70 @@ func settledSize(dir string) (size int64) {
 	return size
 }
 
-// fill indexes the items from several goroutines, as index workers do.
-func (b *searchBench) fill(ctx context.Context) error {
+// fillEdge is the number of items at the beginning and at the end of fill that are measured by themselves: an engine may need more
+// for an item the more items there are.
+const fillEdge = 10_000
+
+// fill indexes the items in the index of a process.
+func (b *searchBench) fill(ctx context.Context, process int) error {
+	edge := min(fillEdge, b.items/2)
+	var all time.Duration
+	for _, part := range []struct {
+		what  string
+		items int
+	}{{"the first", edge}, {"", b.items - 2*edge}, {"the last", edge}} {
+		spent, err := b.put(ctx, part.items, process)
+		if err != nil {
+			return err
+		}
+		if all += spent.elapsed; part.what != "" {
+			what := fmt.Sprintf("%s %d items indexed", part.what, part.items)
+			b.add(what, spent.rate(float64(part.items)), "/s", "")
+			b.add(what+", CPU of the process", spent.millis(float64(part.items)), "ms an item", "")
+		}
+	}
+	b.add("items indexed", float64(b.items)/all.Seconds(), "/s", "")
+	return nil
+}
+
+// put generates items and indexes them from several goroutines, as index workers do. It returns what a process used, without the
+// time of the generator.
+func (b *searchBench) put(ctx context.Context, count, process int) (spent usagePeriod, err error) {
 	const batch, putters = 500, 4
 	batches := make(chan []storage.IndexItem)
-	var putting sync.WaitGroup
-	var failed atomic.Pointer[error]
+	group, ctx := errgroup.WithContext(ctx)
 	for range putters {
-		putting.Go(func() {
+		group.Go(func() error {
 			for items := range batches {
 				if err := b.index.Put(ctx, items...); err != nil {
-					failed.Store(&err)
+					return err
 				}
 			}
+			return nil
 		})
 	}
-	began, making := time.Now(), time.Duration(0)
-	for n := 0; n < b.items && failed.Load() == nil; n += batch {
-		making -= time.Since(began)
-		items := b.made.Items(min(batch, b.items-n))
+	used, making := usedBy(process), time.Duration(0)
+	for n := 0; n < count && ctx.Err() == nil; n += batch {
+		began := time.Now()
+		items := b.made.Items(min(batch, count-n))
 		making += time.Since(began)
 		if len(b.some) < 200 {
 			b.some = append(b.some, items[0])
 		}
-		batches <- items
+		select {
+		case batches <- items:
+		case <-ctx.Done():
+		}
 	}
 	close(batches)
-	putting.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
+	if err := group.Wait(); err != nil {
+		return spent, err
 	}
-	elapsed := time.Since(began) - making
-	b.add("items indexed", float64(b.items)/elapsed.Seconds(), "/s", "")
-	return nil
+	spent = usedBy(process).since(used)
+	if spent.elapsed -= making; process == os.Getpid() {
+		spent.cpu -= making
+	}
+	return spent, nil
 }
 
 // A searchRow is one kind of query.
