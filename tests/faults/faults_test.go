@@ -359,8 +359,9 @@ func (w *work) complete(r *run) {
 	if r.polite.forgotten > 0 {
 		r.late("%d feeds were not polled: no request for %v", r.polite.forgotten, r.polite.gap)
 	}
-	// Overlaps are printed without a limit: an agent sends one request at a time to a host, but does not
-	// coordinate with other agents.
+	if r.polite.overlaps > 0 {
+		r.miss("%d requests to a host overlapped those of another agent", r.polite.overlaps)
+	}
 	if allowed, bounded := r.cutOff(w.runs); bounded && int64(r.polite.extra) > allowed {
 		r.late("a feed was fetched %d times too often, more than the %d interrupted tasks", r.polite.extra, allowed)
 	}
