@@ -50,8 +50,9 @@ type Index interface {
 	// items of a story whose coverage changed.
 	StoriesApart() bool
 
-	// BatchSize returns the maximum number of items for one call of Put: more take more memory, or cost more an item.
-	BatchSize() int
+	// Batches returns the maximum number of items for one call of Put, of which more take more memory, or cost more an item,
+	// and the number of concurrent calls that keep the engine busy.
+	Batches() (size, concurrent int)
 
 	// Count returns the number of indexed items.
 	Count(ctx context.Context) (int64, error)

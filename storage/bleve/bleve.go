@@ -68,12 +68,12 @@ const (
 	bufferedBatch = 300
 )
 
-// BatchSize implements [storage.Index].
-func (x *Index) BatchSize() int {
+// Batches implements [storage.Index].
+func (x *Index) Batches() (size, concurrent int) {
 	if x.buffer == nil {
-		return writtenBatch
+		return writtenBatch, 1
 	}
-	return bufferedBatch
+	return bufferedBatch, 1
 }
 
 // Put implements [storage.Index]. Unchanged items are not written again.

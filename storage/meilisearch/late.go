@@ -129,8 +129,8 @@ func (l *Late) Stamps(ctx context.Context, day time.Time, after string, limit in
 // StoriesApart implements [storage.Index].
 func (*Late) StoriesApart() bool { return (*writer)(nil).StoriesApart() }
 
-// BatchSize implements [storage.Index].
-func (*Late) BatchSize() int { return (*writer)(nil).BatchSize() }
+// Batches implements [storage.Index].
+func (*Late) Batches() (size, concurrent int) { return (*writer)(nil).Batches() }
 
 // Count implements [storage.Index].
 func (l *Late) Count(ctx context.Context) (int64, error) {

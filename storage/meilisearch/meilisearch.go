@@ -77,7 +77,7 @@ func newIndex(options Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Index{c, reader{c}, writer{c, make(chan struct{}, 1)}}, nil
+	return &Index{c, reader{c}, writer{c, make(chan struct{}, maxTasks)}}, nil
 }
 
 // checkVersion checks that the server's version is supported.

@@ -21,7 +21,7 @@ const maxKey = 511
 // A writer implements the methods of [storage.Index] that write.
 type writer struct {
 	*connection
-	turn chan struct{} // lock of the goroutine that may have a task at the server
+	tasks chan struct{} // an element for each task at the server
 }
 
 // Put implements [storage.Index]. Large batches are cheapest per item: every call is at least one task, which
@@ -50,23 +50,29 @@ func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 // StoriesApart implements [storage.Index]: each document contains the coverage of its story.
 func (*writer) StoriesApart() bool { return false }
 
-// batchSize is the maximum number of items for one call of Put.
-const batchSize = 2000
+const (
+	// batchSize is the maximum number of items for one call of Put.
+	batchSize = 2000
 
-// BatchSize implements [storage.Index].
-func (*writer) BatchSize() int { return batchSize }
+	// maxTasks is the number of tasks at the server: one waits while the other is in progress, so that the server does not wait
+	// for the next.
+	maxTasks = 2
+)
 
-// take calls f, unless the batch is empty, while it holds the lock on the server's task.
+// Batches implements [storage.Index].
+func (*writer) Batches() (size, concurrent int) { return batchSize, maxTasks }
+
+// take calls f, unless the batch is empty, when there are less than maxTasks.
 func (w *writer) take(ctx context.Context, things int, f func() error) error {
 	if err := ctx.Err(); err != nil || things == 0 {
 		return err
 	}
 	select {
-	case w.turn <- struct{}{}:
+	case w.tasks <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-w.turn }()
+	defer func() { <-w.tasks }()
 	return f()
 }
 

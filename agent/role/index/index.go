@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -99,11 +101,10 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 		ids = append(ids, t.IDs[:n]...)
 	}
 	slices.Sort(ids)
-	rejected := map[string]error{}
-	for chunk := range slices.Chunk(slices.Compact(ids), x.index.BatchSize()) {
-		if err := x.sync(ctx, chunk, rejected); err != nil {
-			return err
-		}
+	size, concurrent := x.index.Batches()
+	rejected, err := x.syncBatches(ctx, slices.Compact(ids), size, concurrent)
+	if err != nil {
+		return err
 	}
 	if err := x.isolateRejected(ctx, tasks, rejected); err != nil {
 		return err
@@ -114,19 +115,38 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 			x.lag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
-	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks), x.index.BatchSize()))))
+	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks), size))))
 	return nil
 }
 
-// sync updates the index from the store for these items. It adds rejected items to refused, with the error.
-func (x *indexer) sync(ctx context.Context, ids []string, rejected map[string]error) error {
+// syncBatches updates the index from the store for items with different IDs, in batches of a size, some concurrently. It returns
+// the rejected items with the error.
+func (x *indexer) syncBatches(ctx context.Context, ids []string, size, concurrent int) (rejected map[string]error, err error) {
+	var mu sync.Mutex
+	rejected = map[string]error{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrent)
+	for batch := range slices.Chunk(ids, size) {
+		group.Go(func() error {
+			refused, err := x.sync(ctx, batch)
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(rejected, refused)
+			return err
+		})
+	}
+	return rejected, group.Wait()
+}
+
+// sync updates the index from the store for these items. It returns the rejected items with the error.
+func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]error, err error) {
 	items, err := x.items.Items(ctx, ids...)
 	if err != nil {
-		return fmt.Errorf("read %d items to index: %w", len(ids), err)
+		return nil, fmt.Errorf("read %d items to index: %w", len(ids), err)
 	}
 	stories, err := x.items.StoriesByID(ctx, storiesOf(items)...)
 	if err != nil {
-		return fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
+		return nil, fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
 	}
 	stored := make(map[string]bool, len(items))
 	docs := make([]storage.IndexItem, 0, len(items))
@@ -137,25 +157,26 @@ func (x *indexer) sync(ctx context.Context, ids []string, rejected map[string]er
 	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] })
 	if len(deleted) > 0 {
 		if err := x.index.Delete(ctx, deleted...); err != nil {
-			return fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
+			return nil, fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
 		}
 	}
 	if len(docs) == 0 {
-		return nil
+		return nil, nil
 	}
 	indexed := len(docs)
 	if err := x.index.Put(ctx, docs...); err != nil {
 		var some *storage.RejectedError
 		if !errors.As(err, &some) {
-			return fmt.Errorf("index %d items: %w", len(docs), err)
+			return nil, fmt.Errorf("index %d items: %w", len(docs), err)
 		}
+		rejected = make(map[string]error, len(some.IDs))
 		for _, id := range some.IDs {
 			rejected[id] = err
 		}
 		indexed -= len(some.IDs)
 	}
 	x.indexed.Add(float64(indexed))
-	return nil
+	return rejected, nil
 }
 
 // storyIDsOf returns the distinct IDs of the items' stories.

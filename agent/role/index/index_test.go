@@ -273,6 +273,34 @@ func TestIndexer_BatchSizeOfIndex(t *testing.T) {
 	}
 }
 
+// An engine that works on one batch while the next waits gets two at a time.
+func TestIndexer_ConcurrentBatches(t *testing.T) {
+	x, _, ids := indexerOf(t, 4*keptBatch)
+	index := &pairingIndex{calls: make(chan bool)}
+	x.index = index
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "missing", IDs: ids}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A pairingIndex accepts batches in pairs only.
+type pairingIndex struct {
+	keepingIndex
+	calls chan bool
+}
+
+func (*pairingIndex) Batches() (size, concurrent int) { return keptBatch, 2 }
+
+func (p *pairingIndex) Put(ctx context.Context, _ ...storage.IndexItem) error {
+	select {
+	case p.calls <- true:
+	case <-p.calls:
+	case <-time.After(30 * time.Second):
+		return errors.New("timeout: there is no second batch")
+	}
+	return ctx.Err()
+}
+
 // A keepingIndex records its items.
 type keepingIndex struct {
 	storage.Index
@@ -285,7 +313,7 @@ const keptBatch = 3
 
 func (k *keepingIndex) StoriesApart() bool { return k.apart }
 
-func (*keepingIndex) BatchSize() int { return keptBatch }
+func (*keepingIndex) Batches() (size, concurrent int) { return keptBatch, 1 }
 
 func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error {
 	k.put, k.batches = append(k.put, items...), append(k.batches, len(items))
