@@ -163,14 +163,13 @@ func TestExclusive_LongTaskIsDeliveredOnce(t *testing.T) {
 	r := newRig(t)
 	m := r.join("a")
 	q := exclusiveJobs()
-	q.AckWait = time.Second
 	r.check(subjects.Publish(t.Context(), m, q, job{Name: "long"}))
 	var attempts atomic.Int32
 	r.running(func(ctx context.Context) error {
 		return mesh.Serve(ctx, m, q, "", mesh.ActorFunc[job](func(ctx context.Context, _ job) error {
 			attempts.Add(1)
 			select {
-			case <-time.After(4 * q.AckWait):
+			case <-time.After(q.AckWait * 3 / 2):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
