@@ -179,6 +179,31 @@ func TestRoles_WorkAsTheirOwnUsers(t *testing.T) {
 	}
 }
 
+// The user of crawlers gets the confirmations that its tasks are in progress: without them an exclusive task ends.
+func TestCrawler_ExtendsItsTasks(t *testing.T) {
+	c := startCluster(t)
+	queue := subjects.CrawlQueue
+	queue.AckWait = 2 * time.Second
+	task := subjects.Crawl{Tier: subjects.Hot, Feeds: []subjects.Target{{FeedID: "a", URL: "http://a.example/feed"}}}
+	if err := subjects.Publish(t.Context(), c.join(t, "schedule"), queue, task); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	actor := mesh.ActorFunc[subjects.Crawl](func(attempt context.Context, _ subjects.Crawl) error {
+		defer cancel()
+		select {
+		case <-attempt.Done():
+			t.Error("the attempt ended")
+		case <-time.After(2 * queue.AckWait):
+		}
+		return nil
+	})
+	if err := mesh.Serve(ctx, c.join(t, "crawl"), queue, subjects.CrawlPartition(subjects.Hot, ""), actor, 1); err != nil {
+		t.Error(err)
+	}
+}
+
 // beat publishes an agent with one role until ctx ends, as a node does.
 func beat(ctx context.Context, m *mesh.Mesh, name string) error {
 	for {
