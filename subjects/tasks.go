@@ -149,6 +149,7 @@ type Parse struct {
 	Hub         string `json:"hub,omitempty"`   // from the HTTP header; takes precedence over the document's own
 	Self        string `json:"self,omitempty"`  // likewise
 	Known       bool   `json:"known,omitempty"` // an earlier document of the feed was parsed
+	Route       Route  `json:"route,omitzero"`  // for the pages of its entries on its host, as in [Target]; zero: direct
 	Body        []byte `json:"body"`            // gzip
 }
 
@@ -215,6 +216,7 @@ type Enclosure = struct {
 type Page struct {
 	Document
 	Entries []Entry `json:"entries"`
+	Route   Route   `json:"route,omitzero"` // see [Parse]
 }
 
 // Prepare is the task to convert a document's new entries to items.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,6 +115,7 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 			report.add(o)
 			continue
 		}
+		sealed := t.Routes
 		t, unopened, err := c.open(t)
 		if err != nil {
 			o := report.observation(t, c.clock.Now())
@@ -124,7 +126,7 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 		}
 		r := requestFor(t)
 		r.Close = i == len(targets)-1 && !recent
-		o, err := c.crawlFeed(ctx, report, t, r)
+		o, err := c.crawlFeed(ctx, report, t, sealed, r)
 		if err != nil {
 			return err
 		}
@@ -141,8 +143,8 @@ func (c *crawler) crawlHost(ctx context.Context, host string, report *report, ta
 }
 
 // crawlFeed fetches one feed and returns the observation. A new document goes to parse, which publishes the
-// next observation.
-func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target, r fetch.Request) (subjects.Observation, error) {
+// next observation. A document whose pages are to be fetched gets the sealed route that it came through.
+func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Target, sealed []subjects.Route, r fetch.Request) (subjects.Observation, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -171,8 +173,12 @@ func (c *crawler) crawlFeed(ctx context.Context, report *report, t subjects.Targ
 		o.Outcome = subjects.Unchanged
 	} else {
 		o.Outcome = subjects.Fetched
+		var route subjects.Route
+		if i := slices.IndexFunc(sealed, func(r subjects.Route) bool { return r.ID == o.ProxyID }); t.FullText && o.ProxyID != "" && i >= 0 {
+			route = sealed[i]
+		}
 		if err := report.addDocument(ctx, subjects.Parse{
-			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body, Known: t.BodyHash != "",
+			Receipt: o.Receipt, URL: d.URL, ContentType: d.ContentType, Hub: d.Hub, Self: d.Self, Body: d.Body, Known: t.BodyHash != "", Route: route,
 		}); err != nil {
 			return o, err
 		}

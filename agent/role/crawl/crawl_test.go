@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,6 +99,36 @@ func crawlOf(urls ...string) subjects.Crawl {
 		})
 	}
 	return task
+}
+
+// A document whose pages are to be fetched has the route that it came through, as it is in the task.
+func TestCrawl_FullTextHasTheRoute(t *testing.T) {
+	const proxy = "http://proxy:1"
+	w := &web{pages: map[string]func(fetch.Request) (fetch.Document, error){}}
+	task := crawlOf("http://a.example/proxied", "http://b.example/direct", "http://c.example/short")
+	for i := range task.Feeds {
+		f := &task.Feeds[i]
+		f.Routes, f.FullText = []subjects.Route{{}, {ID: "eu", URL: proxy}}, i < 2
+		w.pages[f.URL] = func(r fetch.Request) (fetch.Document, error) {
+			d := fetch.Document{URL: r.URL, Status: 200, Body: []byte("body"), Size: 4}
+			if i != 1 {
+				d.Route = proxy
+			}
+			return d, nil
+		}
+	}
+	c, out := crawlerOf(w, 1)
+	if err := c.Receive(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]subjects.Route{}
+	for _, d := range worktest.Sent(t, out, subjects.ParseQueue) {
+		got[d.URL] = d.Route
+	}
+	want := map[string]subjects.Route{task.Feeds[0].URL: {ID: "eu", URL: proxy}, task.Feeds[1].URL: {}, task.Feeds[2].URL: {}}
+	if !maps.Equal(got, want) {
+		t.Errorf("got routes %v, want %v", got, want)
+	}
 }
 
 func TestCrawl_PublishesDocumentsAndObservations(t *testing.T) {

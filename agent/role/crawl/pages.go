@@ -17,6 +17,8 @@ import (
 	"feedmesh/agent/role/crawl/page"
 	"feedmesh/agent/role/crawl/site"
 	"feedmesh/agent/role/work"
+	"feedmesh/agent/secret"
+	"feedmesh/storage"
 	"feedmesh/subjects"
 )
 
@@ -39,7 +41,7 @@ const (
 func servePages(ctx context.Context, env *work.Env, hosts *site.Locks) error {
 	p := &pager{
 		pages: site.New(env.Fetch, hosts, env.Clock.Now),
-		out:   env.Mesh, clock: env.Clock, outcomes: newMetrics(env.Metrics).pages, log: env.Log,
+		out:   env.Mesh, clock: env.Clock, outcomes: newMetrics(env.Metrics).pages, secrets: env.Secrets, log: env.Log,
 	}
 	return env.Mesh.Single(ctx, subjects.PageQueue.Name, func(active context.Context) error {
 		receive := func(ctx context.Context, task subjects.Page) error { return p.receive(ctx, active, task) }
@@ -58,6 +60,7 @@ type pager struct {
 	out      subjects.Publisher
 	clock    work.Clock
 	outcomes *prometheus.CounterVec // of entries
+	secrets  *secret.Keys
 	log      *slog.Logger
 }
 
@@ -83,7 +86,7 @@ func (p *pager) receive(ctx, active context.Context, task subjects.Page) error {
 
 // improveAll improves as many entries of a task as its timeout allows.
 func (p *pager) improveAll(ctx context.Context, task subjects.Page) {
-	v := &visit{pager: p, links: linksOf(task), silent: map[string]int{}, budget: work.MaxEntries}
+	v := &visit{pager: p, links: linksOf(task), host: subjects.HostOf(task.URL), routes: p.routesOf(task), silent: map[string]int{}, budget: work.MaxEntries}
 	for _, e := range task.Entries {
 		v.budget -= len(e.HTML)
 	}
@@ -94,6 +97,22 @@ func (p *pager) improveAll(ctx context.Context, task subjects.Page) {
 			p.log.Debug("page not used", "role", subjects.CrawlQueue.Name, "feed_id", task.FeedID, "url", v.links[i], "err", err)
 		}
 	}
+}
+
+// routesOf returns the routes for pages on the host of a task's document; none: direct only. A region is a route of other agents.
+func (p *pager) routesOf(task subjects.Page) []string {
+	if task.Route.ID == "" {
+		return nil
+	}
+	address, err := p.secrets.OpenProxy(task.Route.ID, task.Route.URL)
+	if err != nil {
+		p.log.Warn("pages are fetched without the proxy of their feed", "role", subjects.CrawlQueue.Name, "feed_id", task.FeedID, "proxy", task.Route.ID, "err", err)
+		return nil
+	}
+	if (storage.Proxy{URL: address}).Region() != "" {
+		return nil
+	}
+	return []string{address}
 }
 
 // newestEntries returns the indexes of the newest entries, at most maxPages, newest first. Entries without a
@@ -146,6 +165,8 @@ const (
 type visit struct {
 	*pager
 	links  []string
+	host   string         // of the document
+	routes []string       // for pages on that host
 	silent map[string]int // by host: consecutive requests without a response
 	budget int            // bytes by which all entries together may grow
 }
@@ -162,7 +183,11 @@ func (v *visit) improve(ctx context.Context, e *subjects.Entry, address string) 
 	if v.silent[host] >= maxUnanswered {
 		return pageIsLeft, fmt.Errorf("%s did not answer requests for other pages", host)
 	}
-	d, err := v.pages.Fetch(ctx, address)
+	var routes []string
+	if host == v.host {
+		routes = v.routes
+	}
+	d, err := v.pages.Fetch(ctx, address, routes...)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) && !isFetchError(err) {
 			return pageIsLate, err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
 	"slices"
 	"strings"
@@ -387,6 +388,38 @@ func TestPager_SpacesRequests(t *testing.T) {
 	for i := range fetcher.starts[1:] {
 		if d := fetcher.starts[i+1].Sub(fetcher.starts[i]); d < gap-10*time.Millisecond { // tolerance for the time since the lock
 			t.Errorf("got %v between the starts of %s and %s, want %v", d, s.paths[i], s.paths[i+1], gap)
+		}
+	}
+}
+
+// Pages on the host of a feed that came through a proxy are fetched through it, with robots.txt, those of other hosts directly. A
+// region is a route of other agents.
+func TestPager_UsesTheProxyOfTheFeed(t *testing.T) {
+	const by = "X-Test-Proxy"
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.Header.Set(by, "eu") }})
+	t.Cleanup(proxy.Close)
+	direct := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(by) != "" {
+			answers(http.StatusForbidden)(w, r)
+			return
+		}
+		respondText(tale)(w, r)
+	}
+	proxied := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(by) == "" {
+			answers(http.StatusForbidden)(w, r)
+			return
+		}
+		respondText(tale)(w, r)
+	}
+	s := newSite(t, map[string]http.HandlerFunc{"/proxied": proxied, "/direct": direct})
+	for url, page := range map[string]string{proxy.URL: "/proxied", storage.RegionScheme + "us": "/direct"} {
+		p, out := pagerOf(t, nil)
+		task := pagesOf(s.URL+page, s.otherHost("/direct"))
+		task.URL, task.Route = s.URL+"/feed.xml", subjects.Route{ID: "eu", URL: url}
+		processPages(t, p, out, task)
+		if n := timesOf(t, p, pageIsBetter); n != 2 {
+			t.Errorf("%s: got %d pages of %v, want both", url, n, s.requests())
 		}
 	}
 }

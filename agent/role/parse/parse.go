@@ -96,7 +96,7 @@ func (p *parser) Receive(ctx context.Context, task subjects.Parse) error {
 	}
 	if p.fullText.isEnabled(ctx, document) {
 		return work.PublishParts(ctx, p.out, subjects.PageQueue, document, entries, func(d subjects.Document, e []subjects.Entry) subjects.Page {
-			return subjects.Page{Document: d, Entries: e}
+			return subjects.Page{Document: d, Entries: e, Route: task.Route}
 		})
 	}
 	return work.PublishEntries(ctx, p.out, document, entries)

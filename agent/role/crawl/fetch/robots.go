@@ -59,9 +59,9 @@ func (r *Robots) Cached(address *url.URL, now time.Time) (*Rules, bool) {
 
 // Fetch fetches, caches and returns the rules of the address's site. It returns an error only if ctx ends: a
 // site whose file can't be fetched has rules too.
-func (r *Robots) Fetch(ctx context.Context, address *url.URL, now time.Time) (*Rules, error) {
+func (r *Robots) Fetch(ctx context.Context, address *url.URL, routes []string, now time.Time) (*Rules, error) {
 	name := siteOf(address)
-	d, err := r.fetcher.Fetch(ctx, Request{URL: name + "/robots.txt", Header: map[string]string{"Accept": "text/plain, */*;q=0.5"}}, now)
+	d, err := r.fetcher.Fetch(ctx, Request{URL: name + "/robots.txt", Routes: routes, Header: map[string]string{"Accept": "text/plain, */*;q=0.5"}}, now)
 	if ctx.Err() != nil && err != nil {
 		return nil, ctx.Err()
 	}

@@ -15,7 +15,7 @@ import (
 // fetchRules fetches the rules of an address's site, which must not fail.
 func fetchRules(t *testing.T, r *Robots, address string, now time.Time) *Rules {
 	t.Helper()
-	rules, err := r.Fetch(t.Context(), parsed(t, address), now)
+	rules, err := r.Fetch(t.Context(), parsed(t, address), nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestRobots_CanceledFetchIsNotCached(t *testing.T) {
 		<-r.Context().Done()
 	})+"/a")
 	r := NewRobots(client(t))
-	if _, err := r.Fetch(ctx, page, monday); !errors.Is(err, context.Canceled) {
+	if _, err := r.Fetch(ctx, page, nil, monday); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was not waited for", err)
 	}
 	if _, known := r.Cached(page, monday); known {

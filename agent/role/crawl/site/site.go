@@ -46,13 +46,13 @@ func New(fetcher fetch.Fetcher, locks *Locks, now func() time.Time) *Pages {
 	return &Pages{fetcher: fetcher, robots: fetch.NewRobots(fetcher), locks: locks, now: now}
 }
 
-// Fetch fetches a page, over up to MaxHosts hosts of a redirect chain. Its errors are [ErrRobots], an error of ctx, and
-// those of package fetch.
-func (p *Pages) Fetch(ctx context.Context, address string) (fetch.Document, error) {
+// Fetch fetches a page, over up to MaxHosts hosts of a redirect chain, the first by one of the routes, the others directly. Its
+// errors are [ErrRobots], an error of ctx, and those of package fetch.
+func (p *Pages) Fetch(ctx context.Context, address string, routes ...string) (fetch.Document, error) {
 	for range MaxHosts {
-		d, err := p.FetchAt(ctx, address)
+		d, err := p.FetchAt(ctx, address, routes...)
 		if e := (*OtherHostError)(nil); errors.As(err, &e) {
-			address = e.To
+			address, routes = e.To, nil
 			continue
 		}
 		return d, err
@@ -60,15 +60,15 @@ func (p *Pages) Fetch(ctx context.Context, address string) (fetch.Document, erro
 	return fetch.Document{}, &fetch.Error{Class: fetch.ClassRedirect, Err: fmt.Errorf("redirected over more than %d hosts", MaxHosts)}
 }
 
-// FetchAt fetches a page of one host under the host's lock, if robots.txt allows it. A redirect to another host is an
-// [OtherHostError].
-func (p *Pages) FetchAt(ctx context.Context, address string) (fetch.Document, error) {
+// FetchAt fetches a page of one host under the host's lock, if robots.txt allows it, by the routes of [fetch.Request]. A redirect to
+// another host is an [OtherHostError].
+func (p *Pages) FetchAt(ctx context.Context, address string, routes ...string) (fetch.Document, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return fetch.Document{}, &fetch.Error{Class: fetch.ClassAddress, Err: err}
 	}
 	host := subjects.HostOf(address)
-	rules, err := p.rules(ctx, host, u)
+	rules, err := p.rules(ctx, host, u, routes)
 	if err != nil {
 		return fetch.Document{}, err
 	}
@@ -84,6 +84,7 @@ func (p *Pages) FetchAt(ctx context.Context, address string) (fetch.Document, er
 	defer cancel()
 	return p.fetcher.Fetch(ctx, fetch.Request{
 		URL:    address,
+		Routes: routes,
 		Header: map[string]string{"Accept": "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"},
 		CheckRedirect: func(to *url.URL) error {
 			if !fetch.SameHost(u, to) {
@@ -98,7 +99,7 @@ func (p *Pages) FetchAt(ctx context.Context, address string) (fetch.Document, er
 }
 
 // rules returns a site's robots.txt rules. Fetching them takes the host's lock like any request.
-func (p *Pages) rules(ctx context.Context, host string, u *url.URL) (*fetch.Rules, error) {
+func (p *Pages) rules(ctx context.Context, host string, u *url.URL, routes []string) (*fetch.Rules, error) {
 	if rules, cached := p.robots.Cached(u, p.now()); cached {
 		return rules, nil
 	}
@@ -110,7 +111,7 @@ func (p *Pages) rules(ctx context.Context, host string, u *url.URL) (*fetch.Rule
 	if rules, cached := p.robots.Cached(u, p.now()); cached { // another worker fetched them
 		return rules, nil
 	}
-	return p.robots.Fetch(ctx, u, p.now())
+	return p.robots.Fetch(ctx, u, routes, p.now())
 }
 
 // Extract returns the article of a page. Its errors are those of [page.Extract].
