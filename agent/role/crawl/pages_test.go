@@ -398,21 +398,16 @@ func TestPager_UsesTheProxyOfTheFeed(t *testing.T) {
 	const by = "X-Test-Proxy"
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.Header.Set(by, "eu") }})
 	t.Cleanup(proxy.Close)
-	direct := func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(by) != "" {
-			answers(http.StatusForbidden)(w, r)
-			return
+	forRequests := func(proxied bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if proxied != (r.Header.Get(by) != "") {
+				answers(http.StatusForbidden)(w, r)
+				return
+			}
+			respondText(tale)(w, r)
 		}
-		respondText(tale)(w, r)
 	}
-	proxied := func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(by) == "" {
-			answers(http.StatusForbidden)(w, r)
-			return
-		}
-		respondText(tale)(w, r)
-	}
-	s := newSite(t, map[string]http.HandlerFunc{"/proxied": proxied, "/direct": direct})
+	s := newSite(t, map[string]http.HandlerFunc{"/proxied": forRequests(true), "/direct": forRequests(false)})
 	for url, page := range map[string]string{proxy.URL: "/proxied", storage.RegionScheme + "us": "/direct"} {
 		p, out := pagerOf(t, nil)
 		task := pagesOf(s.URL+page, s.otherHost("/direct"))
