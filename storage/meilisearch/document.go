@@ -3,7 +3,6 @@ package meilisearch
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -156,6 +155,9 @@ type document struct {
 	Form        int      `json:"form"`
 }
 
+// documentOverhead is an estimate of the bytes of a document beside its text and stems.
+const documentOverhead = 1500
+
 // documentOf returns the item's document as a line of JSON.
 func documentOf(it *storage.IndexItem) []byte {
 	doc := document{
@@ -167,8 +169,8 @@ func documentOf(it *storage.IndexItem) []byte {
 		Latest: latestOf(it.Published), Day: dayOf(it.FirstSeen), Changed: it.Changed.UnixMicro(), Form: form,
 	}
 	doc.setTokens(it)
-	var line bytes.Buffer
-	to := json.NewEncoder(&line)
+	line := bytes.NewBuffer(make([]byte, 0, 2*len(doc.Text)+len(doc.Stems[len(doc.Stems)-1])+documentOverhead))
+	to := json.NewEncoder(line)
 	to.SetEscapeHTML(false)
 	_ = to.Encode(doc) // never fails: only strings, numbers and booleans
 	return line.Bytes()
@@ -176,23 +178,36 @@ func documentOf(it *storage.IndexItem) []byte {
 
 // setTokens sets the tokens of all parts; in attrStems pairs come last, as they are the most.
 func (d *document) setTokens(it *storage.IndexItem) {
-	all := []string{everyToken}
-	var stems, pairs, anyPairs []string
-	for _, p := range wordParts {
-		words := wordsOf(p.texts(it)...)
-		if p.stems != attrStems {
-			*p.tokens(d) = padded(tokensOf(anyStem, query.Stems(slices.Concat(words...))))
-		}
-		for _, text := range words {
-			if p.in != query.Anywhere {
-				all = append(all, tokensOf(p.stem, query.Stems(text))...)
-				pairs = append(pairs, pairsOf(p.pairs, text)...)
+	parts, count := make([][][]query.Word, len(wordParts)), 0
+	for i, p := range wordParts {
+		parts[i] = wordsOf(p.texts(it)...)
+		var own tokenList
+		for _, words := range parts[i] {
+			if count += len(words); p.stems != attrStems {
+				own.addStems(anyStem, words)
 			}
-			stems = append(stems, tokensOf(anyStem, query.Stems(text))...)
-			anyPairs = append(anyPairs, pairsOf(pair, text)...)
+		}
+		if p.stems != attrStems {
+			*p.tokens(d) = padded(own)
 		}
 	}
-	d.Stems = padded(slices.Concat(all, stems, pairs, anyPairs))
+	all := tokenList{seen: make(map[string]bool, 2*count)} // a stem and a pair of each word
+	all.add(append(all.next(), everyToken...))
+	each := func(named bool, add func(p wordPart, words []query.Word)) {
+		for i, p := range wordParts {
+			if named && p.in == query.Anywhere { // queries do not name it
+				continue
+			}
+			for _, words := range parts[i] {
+				add(p, words)
+			}
+		}
+	}
+	each(true, func(p wordPart, words []query.Word) { all.addStems(p.stem, words) })
+	each(false, func(_ wordPart, words []query.Word) { all.addStems(anyStem, words) })
+	each(true, func(p wordPart, words []query.Word) { all.addPairs(p.pairs, words) })
+	each(false, func(_ wordPart, words []query.Word) { all.addPairs(pair, words) })
+	d.Stems = padded(all)
 }
 
 func wordsOf(texts ...string) [][]query.Word {

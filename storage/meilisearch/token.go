@@ -1,7 +1,6 @@
 package meilisearch
 
 import (
-	"hash/fnv"
 	"strings"
 	"unicode/utf8"
 
@@ -56,57 +55,61 @@ func scriptOf(stem string) script {
 	return latin
 }
 
-// tokenOf returns the token of a stem. Very long stems differ only by a hash.
-func tokenOf(m tokenKind, stem string) string {
-	var b strings.Builder
-	s := scriptOf(stem)
-	b.WriteRune(s.escape)
+// tokenOf returns the token of a stem.
+func tokenOf(m tokenKind, stem string) string { return string(appendToken(nil, m, stem)) }
+
+// appendToken appends the token of a stem to b. Very long stems differ only by a hash.
+func appendToken(b []byte, m tokenKind, stem string) []byte {
+	start, s := len(b), scriptOf(stem)
+	b = utf8.AppendRune(b, s.escape)
 	if m != anyStem {
-		b.WriteRune(s.escape)
-		b.WriteRune(s.first + rune(m) - latin.first)
+		b = utf8.AppendRune(b, s.escape)
+		b = utf8.AppendRune(b, s.first+rune(m)-latin.first)
 	}
-	kept := ""
+	kept := start
 	for _, r := range stem {
 		if s.has(r) && r != s.escape {
-			b.WriteRune(r)
+			b = utf8.AppendRune(b, r)
 		} else {
-			b.WriteRune(s.escape)
-			s.code(&b, uint64(r), 6)
+			b = s.appendCode(utf8.AppendRune(b, s.escape), uint64(r), 6)
 		}
-		if b.Len() <= keptOfToken {
-			kept = b.String()
+		if len(b)-start <= keptOfToken {
+			kept = len(b)
 		}
-		if b.Len() > maxToken {
-			return kept + s.hash(stem)
+		if len(b)-start > maxToken {
+			return s.appendHash(b[:kept], stem)
 		}
 	}
-	return b.String()
+	return b
 }
 
-// code encodes n as letters, four bits each, the lowest first.
-func (s script) code(b *strings.Builder, n uint64, letters int) {
+// appendCode appends n to b as letters, four bits each, the lowest first.
+func (s script) appendCode(b []byte, n uint64, letters int) []byte {
 	for range letters {
-		b.WriteRune(s.first + rune(n&15))
+		b = utf8.AppendRune(b, s.first+rune(n&15))
 		n >>= 4
 	}
+	return b
 }
 
-// hash returns a hash that separates stems with an equal beginning.
-func (s script) hash(stem string) string {
-	var b strings.Builder
-	b.WriteRune(s.escape)
-	b.WriteRune(s.first + rune(shortened) - latin.first)
-	s.code(&b, hashOf(stem), 16)
-	return b.String()
+// appendHash appends a hash that separates stems with an equal beginning to b.
+func (s script) appendHash(b []byte, stem string) []byte {
+	b = utf8.AppendRune(b, s.escape)
+	b = utf8.AppendRune(b, s.first+rune(shortened)-latin.first)
+	return s.appendCode(b, hashOf(stem), 16)
 }
 
+// hashOf returns the FNV-1a hash of parts, each with a zero byte after it. Package hash/fnv would allocate for each of the many pairs.
 func hashOf(parts ...string) uint64 {
-	h := fnv.New64a()
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
 	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
+		for i := range len(p) {
+			h = (h ^ uint64(p[i])) * prime
+		}
+		h *= prime
 	}
-	return h.Sum64()
+	return h
 }
 
 // tokensOf returns the tokens of stems, in order.
@@ -134,14 +137,59 @@ func pairsOf(m tokenKind, words []query.Word) []string {
 	return tokens
 }
 
-func pairOf(m tokenKind, a, b query.Word) string {
+func pairOf(m tokenKind, a, b query.Word) string { return string(appendPair(nil, m, a, b)) }
+
+// appendPair appends the token of a pair to to.
+func appendPair(to []byte, m tokenKind, a, b query.Word) []byte {
 	n := hashOf(a.Stem, string(rune('0'+min(b.Pos-a.Pos, 9))), b.Stem) % (26 * 26 * 26)
-	token := []rune{latin.escape, latin.escape, rune(m)}
+	to = append(to, byte(latin.escape), byte(latin.escape), byte(m))
 	for range 3 {
-		token = append(token, latin.first+rune(n%26))
+		to = append(to, byte(latin.first)+byte(n%26))
 		n /= 26
 	}
-	return string(token)
+	return to
+}
+
+// A tokenList collects the distinct tokens of an attribute, in order. The zero value is empty.
+type tokenList struct {
+	text []byte          // tokens, with a space between each two
+	seen map[string]bool // tokens in text
+}
+
+// next returns the text to which the next token is to be appended.
+func (l *tokenList) next() []byte {
+	if len(l.text) == 0 {
+		return l.text
+	}
+	return append(l.text, ' ')
+}
+
+// add adds the token that was appended to [tokenList.next], unless the list contains it.
+func (l *tokenList) add(appended []byte) {
+	token := appended[len(l.text):]
+	if len(l.text) > 0 {
+		token = token[1:]
+	}
+	if l.seen[string(token)] {
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	l.text, l.seen[string(token)] = appended, true
+}
+
+func (l *tokenList) addStems(m tokenKind, words []query.Word) {
+	for _, w := range words {
+		l.add(appendToken(l.next(), m, w.Stem))
+	}
+}
+
+// addPairs adds the tokens of [pairsOf].
+func (l *tokenList) addPairs(m tokenKind, words []query.Word) {
+	for i := 1; i < len(words); i++ {
+		l.add(appendPair(l.next(), m, words[i-1], words[i]))
+	}
 }
 
 // isStem reports whether a token is a stem at any position.

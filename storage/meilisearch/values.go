@@ -11,11 +11,11 @@ import (
 	"feedmesh/classify/query"
 )
 
-// padded returns the distinct tokens as an attribute with no word among the first 40. Meilisearch ranks by a
+// padded returns the tokens as an attribute with no word among the first 40. Meilisearch ranks by a
 // word's position, and treats positions from 33 to 64, to 128, and so on as equal: among items with the word
 // in the title, at any position, prominent and new items must come first.
-func padded(tokens []string) []string {
-	return []string{"", "", "", "", "", strings.Join(unique(tokens), " ")}
+func padded(tokens tokenList) []string {
+	return []string{"", "", "", "", "", string(tokens.text)}
 }
 
 // unique returns the distinct strings, in order.

@@ -33,6 +33,7 @@ var setups = []setup{
 type stepCosts struct {
 	elapsed time.Duration
 	cpu     map[string]time.Duration // by kind of process
+	busiest time.Duration            // CPU time of the agent with most
 }
 
 // all returns the CPU time of all processes.
@@ -179,11 +180,15 @@ func (m *meshUnderTest) costs(do func() error) (stepCosts, error) {
 	for _, kind := range kinds {
 		c.cpu[kind] = -m.cpu(kind)
 	}
+	before := m.agentTimes()
 	began := time.Now()
 	err := do()
 	c.elapsed = time.Since(began)
 	for _, kind := range kinds {
 		c.cpu[kind] += m.cpu(kind)
+	}
+	for i, spent := range m.agentTimes() {
+		c.busiest = max(c.busiest, spent-before[i])
 	}
 	return c, err
 }
@@ -270,6 +275,14 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 	m.named("one new item in each feed, to searchable: feeds", float64(m.size.feeds)/c.elapsed.Seconds(), "/s")
 	m.named("one new item in each feed: CPU of all", c.all().Seconds()*1e3/float64(m.size.feeds), "ms an item")
 	return nil
+}
+
+// agentTimes returns the CPU time of each agent.
+func (m *meshUnderTest) agentTimes() (all []time.Duration) {
+	for _, p := range m.processes["agents"] {
+		all = append(all, processorTime(p.ID()))
+	}
+	return all
 }
 
 // cpu returns the CPU time of the processes of a kind and their children.

@@ -18,11 +18,12 @@ import (
 
 // scaleSize are the flags of [benchScale].
 type scaleSize struct {
-	counts string        // numbers of agents, separated by commas
-	feeds  int           // for each agent
-	items  int           // entries of each feed
-	cpu    float64       // share of a core for each agent
-	delay  time.Duration // of a link, in each direction
+	counts     string        // numbers of agents, separated by commas
+	partitions int           // of the schedule
+	feeds      int           // for each agent
+	items      int           // entries of each feed
+	cpu        float64       // share of a core for each agent
+	delay      time.Duration // of a link, in each direction
 }
 
 // benchScale measures meshes of a growing number of agents. Each agent is on a small machine of its own; NATS, PostgreSQL and
@@ -31,6 +32,7 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	var size scaleSize
 	flags.StringVar(&size.counts, "agents", "1,2,4,6", "numbers of agents")
+	flags.IntVar(&size.partitions, "partitions", 8, "partitions of the schedule")
 	flags.IntVar(&size.feeds, "feeds", 250, "number of generated feeds for each agent")
 	flags.IntVar(&size.items, "items", 20, "entries per feed document")
 	flags.Float64Var(&size.cpu, "share", 0.15, "share of a core for each agent")
@@ -93,6 +95,7 @@ func (m *scaledMesh) measure(ctx context.Context) (rates scaleRates, err error) 
 	if err := m.share(); err != nil {
 		return rates, err
 	}
+	m.flags = append(m.flags, "--schedule-partitions", strconv.Itoa(m.limits.partitions))
 	api, err := newAgent(m.program, filepath.Join(m.dir, "api"), append([]string{"--roles", "api"}, m.flags...)...)
 	if err != nil {
 		return rates, err
@@ -196,8 +199,10 @@ func (m *scaledMesh) intake(ctx context.Context) (rate float64, err error) {
 	return rate, nil
 }
 
-// loads adds rows of the CPU use of each kind of process.
+// loads adds rows of the CPU use of each kind of process, and of the busiest agent: one that has a role for all may be busy while
+// others are not.
 func (m *scaledMesh) loads(what string, c stepCosts) {
+	m.named(what+": load of the busiest agent", 100*c.busiest.Seconds()/c.elapsed.Seconds(), "% of a core")
 	for _, kind := range kinds {
 		m.named(what+": load of "+kind, 100*c.cpu[kind].Seconds()/c.elapsed.Seconds(), "% of a core")
 	}
