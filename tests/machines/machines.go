@@ -26,6 +26,7 @@ type Machine struct {
 	Address string // IPv4
 
 	namespace string
+	device    string // of this machine, to the namespace
 	group     group
 }
 
@@ -57,7 +58,8 @@ func NewNetwork(number uint8) (*Network, error) {
 func (n *Network) Close() error {
 	var errs []error
 	for _, m := range n.machines {
-		errs = append(errs, run("ip netns del "+m.namespace), m.group.remove())
+		// The kernel deletes the devices of a namespace some time after it, but the next network has devices of the same names.
+		errs = append(errs, run("ip link del "+m.device), run("ip netns del "+m.namespace), m.group.remove())
 	}
 	return errors.Join(append(errs, run("ip link del "+n.name))...)
 }
@@ -65,14 +67,13 @@ func (n *Network) Close() error {
 // Add adds a machine that may use a share of a core, such as 0.15.
 func (n *Network) Add(share float64) (*Machine, error) {
 	i := len(n.machines) + 2
-	m := &Machine{Address: n.subnet + strconv.Itoa(i), namespace: n.name + "-" + strconv.Itoa(i)}
+	m := &Machine{Address: n.subnet + strconv.Itoa(i), namespace: n.name + "-" + strconv.Itoa(i), device: n.name + "v" + strconv.Itoa(i)}
 	n.machines = append(n.machines, m)
-	outer := n.name + "v" + strconv.Itoa(i)
 	inside := "ip -n " + m.namespace + " "
 	err := run(
 		"ip netns add "+m.namespace,
-		"ip link add "+outer+" type veth peer name eth0 netns "+m.namespace,
-		"ip link set "+outer+" master "+n.name+" up",
+		"ip link add "+m.device+" type veth peer name eth0 netns "+m.namespace,
+		"ip link set "+m.device+" master "+n.name+" up",
 		inside+"addr add "+m.Address+"/24 dev eth0",
 		inside+"link set eth0 up",
 		inside+"link set lo up",
