@@ -117,22 +117,22 @@ func (b *messageBatch) extendAckWait() {
 // errExpired is returned for an attempt at an exclusive task whose AckWait may have ended: the server redelivers it.
 var errExpired = errors.New("the NATS server did not confirm in time that the task is in progress, it is left to another attempt")
 
-// heldFor returns the part of AckWait after which a batch counts as expired. The rest is for the request by which the messages
+// expiryOf returns the part of an AckWait after which a batch counts as expired. The rest is for the request by which the messages
 // were fetched: the server counts from their delivery.
-func heldFor(ackWait time.Duration) time.Duration { return ackWait * 3 / 4 }
+func expiryOf(ackWait time.Duration) time.Duration { return ackWait * 3 / 4 }
 
 // expired reports whether the server may redeliver the messages.
 func (b *messageBatch) expired(ackWait time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.pending) > 0 && time.Since(b.extended) >= heldFor(ackWait)
+	return len(b.pending) > 0 && time.Since(b.extended) >= expiryOf(ackWait)
 }
 
 // confirmAckWait restarts the server's AckWait timeout of all pending messages. It repeats that until the server confirms it or
 // ctx ends, and returns errExpired if the batch expires meanwhile.
 func (b *messageBatch) confirmAckWait(ctx context.Context, conn *nats.Conn, ackWait time.Duration) error {
 	b.mu.Lock()
-	expiry := b.extended.Add(heldFor(ackWait))
+	expiry := b.extended.Add(expiryOf(ackWait))
 	b.mu.Unlock()
 	within, cancel := context.WithDeadline(ctx, expiry)
 	defer cancel()

@@ -95,6 +95,16 @@ func (r *rig) running(do func(context.Context) error) (stop func()) {
 	return stop
 }
 
+// deliveries returns the number of deliveries of the jobs.
+func (r *rig) deliveries() uint64 {
+	r.t.Helper()
+	js, err := jetstream.New(r.connect())
+	r.check(err)
+	consumer, err := js.Consumer(r.t.Context(), jobs().Name, jobs().Name)
+	r.check(err)
+	return consumer.CachedInfo().Delivered.Consumer
+}
+
 func publish(t *testing.T, m *mesh.Mesh, js ...job) {
 	t.Helper()
 	for _, j := range js {

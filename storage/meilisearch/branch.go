@@ -198,7 +198,9 @@ func tokensOfText(t query.Text) []term {
 	terms := termsOf(words, t)
 	if t.Form == query.Phrase {
 		_, pairs := kindsOf(t.In)
-		for _, token := range unique(pairsOf(pairs, words)) {
+		var all tokenList
+		all.addPairs(pairs, words)
+		for _, token := range all.tokens() {
 			terms = append(terms, term{token: token})
 		}
 	}

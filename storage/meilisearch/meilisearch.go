@@ -2,7 +2,7 @@
 // use its dashboard. The index can be rebuilt from the store at any time.
 //
 // [Open] returns an [Index]. Meilisearch supports only a part of the query language: see tokenOf for stems,
-// pairsOf for phrases, branchesOf for alternatives, and expanded for prefixes.
+// addPairs for phrases, branchesOf for alternatives, and expanded for prefixes.
 //
 // Meilisearch accepts more tasks than it can process, and reports failures later. So an Index has one task in
 // the server's queue at a time, and each call waits until its task has succeeded.

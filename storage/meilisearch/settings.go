@@ -44,7 +44,7 @@ var settings = normal(set{
 		"sort", "words", "typo", "proximity", "attribute", "exactness",
 		string(attrProminence) + ":desc", string(attrPublished) + ":desc", string(attrID) + ":asc",
 	},
-	// A fraction of the cost of word distances. Search depends on it: see phrases and pairsOf.
+	// A fraction of the cost of word distances. Search depends on it: see phrases and addPairs.
 	"proximityPrecision": "byAttribute",
 	"typoTolerance": set{
 		"enabled":             true,

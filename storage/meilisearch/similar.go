@@ -72,7 +72,11 @@ func (r reader) similar(ctx context.Context, item storage.IndexItem, limit int) 
 func weightsOf(item storage.IndexItem) map[string]float64 {
 	weights, stops := map[string]float64{}, stopTokens(item.Language)
 	for _, p := range wordParts {
-		for _, token := range unique(tokensOf(anyStem, query.Stems(slices.Concat(wordsOf(p.texts(&item)...)...)))) {
+		var all tokenList
+		for _, words := range wordsOf(p.texts(&item)...) {
+			all.addStems(anyStem, words)
+		}
+		for _, token := range all.tokens() {
 			if !stops[token] {
 				weights[token] += p.weight
 			}

@@ -112,33 +112,6 @@ func hashOf(parts ...string) uint64 {
 	return h
 }
 
-// tokensOf returns the tokens of stems, in order.
-func tokensOf(m tokenKind, stems []string) []string {
-	tokens := make([]string, len(stems))
-	for i, s := range stems {
-		tokens[i] = tokenOf(m, s)
-	}
-	return tokens
-}
-
-// pairsOf returns a token for each two neighbouring words. A phrase matches a text that contains all of its
-// pairs, which is nearly exact: "a b c" also matches where "a b" and "b c" are apart.
-//
-// A token represents all pairs with its hash, of 26^3 values. Fewer values mean less to write per item; but
-// of items of 220 words with both words, not in a row, 1 in 80 matches too.
-//
-// Meilisearch's own phrases need the distances between words, which more than double the indexing time of an
-// item; pairs add a third.
-func pairsOf(m tokenKind, words []query.Word) []string {
-	var tokens []string
-	for i := 1; i < len(words); i++ {
-		tokens = append(tokens, pairOf(m, words[i-1], words[i]))
-	}
-	return tokens
-}
-
-func pairOf(m tokenKind, a, b query.Word) string { return string(appendPair(nil, m, a, b)) }
-
 // appendPair appends the token of a pair to to.
 func appendPair(to []byte, m tokenKind, a, b query.Word) []byte {
 	n := hashOf(a.Stem, string(rune('0'+min(b.Pos-a.Pos, 9))), b.Stem) % (26 * 26 * 26)
@@ -179,13 +152,23 @@ func (l *tokenList) add(appended []byte) {
 	l.text, l.seen[string(token)] = appended, true
 }
 
+// tokens returns the tokens.
+func (l *tokenList) tokens() []string { return strings.Fields(string(l.text)) }
+
 func (l *tokenList) addStems(m tokenKind, words []query.Word) {
 	for _, w := range words {
 		l.add(appendToken(l.next(), m, w.Stem))
 	}
 }
 
-// addPairs adds the tokens of [pairsOf].
+// addPairs adds a token for each two neighbouring words. A phrase matches a text that contains all of its
+// pairs, which is nearly exact: "a b c" also matches where "a b" and "b c" are apart.
+//
+// A token represents all pairs with its hash, of 26^3 values. Fewer values mean less to write per item; but
+// of items of 220 words with both words, not in a row, 1 in 80 matches too.
+//
+// Meilisearch's own phrases need the distances between words, which more than double the indexing time of an
+// item; pairs add a third.
 func (l *tokenList) addPairs(m tokenKind, words []query.Word) {
 	for i := 1; i < len(words); i++ {
 		l.add(appendPair(l.next(), m, words[i-1], words[i]))

@@ -75,7 +75,7 @@ func someTree(r *rand.Rand, depth int) query.Node {
 		text.Words += " " + commonWords[r.IntN(len(commonWords))]
 	}
 	if text.Form == query.Phrase && len(query.QueryWords(text.Words)) > 2 {
-		text.Form = query.AllWords // longer phrases match approximately: see pairsOf
+		text.Form = query.AllWords // longer phrases match approximately: see addPairs
 	}
 	if text.Form == query.Prefix {
 		text.Words = string([]rune(text.Words)[:1+r.IntN(len([]rune(text.Words)))])

@@ -180,14 +180,14 @@ func (m *meshUnderTest) costs(do func() error) (stepCosts, error) {
 	for _, kind := range kinds {
 		c.cpu[kind] = -m.cpu(kind)
 	}
-	before := m.agentTimes()
+	before := m.times("agents")
 	began := time.Now()
 	err := do()
 	c.elapsed = time.Since(began)
 	for _, kind := range kinds {
 		c.cpu[kind] += m.cpu(kind)
 	}
-	for i, spent := range m.agentTimes() {
+	for i, spent := range m.times("agents") {
 		c.busiest = max(c.busiest, spent-before[i])
 	}
 	return c, err
@@ -277,9 +277,9 @@ func (m *meshUnderTest) changed(ctx context.Context) error {
 	return nil
 }
 
-// agentTimes returns the CPU time of each agent.
-func (m *meshUnderTest) agentTimes() (all []time.Duration) {
-	for _, p := range m.processes["agents"] {
+// times returns the CPU time of each process of a kind and its children.
+func (m *meshUnderTest) times(kind string) (all []time.Duration) {
+	for _, p := range m.processes[kind] {
 		all = append(all, processorTime(p.ID()))
 	}
 	return all
@@ -287,8 +287,8 @@ func (m *meshUnderTest) agentTimes() (all []time.Duration) {
 
 // cpu returns the CPU time of the processes of a kind and their children.
 func (m *meshUnderTest) cpu(kind string) (sum time.Duration) {
-	for _, p := range m.processes[kind] {
-		sum += processorTime(p.ID())
+	for _, spent := range m.times(kind) {
+		sum += spent
 	}
 	return sum
 }

@@ -221,7 +221,7 @@ func requestFor(t subjects.Target) fetch.Request {
 	return r
 }
 
-// routeID returns the ID of the proxy with a URL. The URL may contain a password, which must not get into the
+// wayID returns the ID of the proxy with a URL. The URL may contain a password, which must not get into the
 // schedule's records.
 func wayID(t subjects.Target, url string) string {
 	for _, route := range t.Routes {
