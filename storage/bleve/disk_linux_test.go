@@ -15,12 +15,19 @@ import (
 	"feedmesh/storage/indextest"
 )
 
-func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
-	dir := t.TempDir()
+// smallDisk returns the folder of a disk of 8 MB.
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skipf("skipped: mounting a small disk needs root: %v", err)
 	}
-	defer unix.Unmount(dir, unix.MNT_DETACH)
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
+	dir := smallDisk(t)
 	x := open(t, filepath.Join(dir, "index"))
 	defer x.Close()
 	made := indextest.NewItemGenerator(1)
@@ -52,11 +59,7 @@ func TestPut_FullDiskIsReportedAndRecovered(t *testing.T) {
 // the number of those put and the file that fills the disk.
 func smallIndex(t *testing.T) (x *bleve.Index, path, ballast string, put int) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("skipped: mounting a small disk needs root: %v", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	dir := smallDisk(t)
 	path, ballast = filepath.Join(dir, "index"), filepath.Join(dir, "ballast")
 	x = openBuffered(t, path)
 	t.Cleanup(func() { x.Close() })
