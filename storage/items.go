@@ -34,6 +34,9 @@ type Items interface {
 	// last item of the previous page, or the zero Item.
 	ListItems(ctx context.Context, query ItemQuery, after Item, limit int) ([]Item, error)
 
+	// ItemStamps returns the stamps of the items with the given IDs, in any order. Missing items are left out.
+	ItemStamps(ctx context.Context, ids ...string) ([]Stamp, error)
+
 	StampReader
 }
 

@@ -207,7 +207,7 @@ func (p *planner) limits() {
 		p.Notes = append(p.Notes, "one agent without servers is enough for these rates: see the costs feeds of one node and items of one node")
 	}
 	p.warnAbove(p.partitions, config.MaxPartitions, "%s partitions of the schedule, and at most %s are possible")
-	p.warnAbove(p.items, maxIndexed.Value, "%s new items/s, and one role index is active: %s were measured")
+	p.warnAbove(p.items, maxIndexed.Value, "%s new items/s, and there is one Meilisearch: %s were measured")
 	p.warnAbove(p.kept, maxStored.Value, "%s items kept, and %s were measured, in SQLite and Bleve")
 	share := largestShare.Value / 100
 	p.warnWindow("duplicates", p.windowItems*share, cluster.MaxWindowItems, "items")

@@ -87,7 +87,7 @@ func TestPlan_WarnsBeyondLimitsOfTheProgram(t *testing.T) {
 	}{
 		{config.MaxPartitions * int64(partitionFeeds.Value), 0.001, "partitions of the schedule"},
 		{window, 1.0 / 3, "duplicates"},
-		{194 * daySeconds, 1, "one role index is active"},
+		{469 * daySeconds, 1, "there is one Meilisearch"},
 	} {
 		warns := func(feeds int64) bool {
 			return slices.ContainsFunc(plan(t, feeds, 1, c.items, 7).Warnings, func(w string) bool { return strings.Contains(w, c.text) })

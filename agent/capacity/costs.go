@@ -35,7 +35,7 @@ var (
 	eventItems     = Cost{"items of an event", 2, "items", "bench endurance: 2.0 in Russian, 3.0 in English, generated feeds"}
 	maxPolls       = Cost{"polls of a partition", 4400, "polls/s", "bench sweep: the most measured of one schedule"}
 	partitionFeeds = Cost{"feeds of a partition", 1e6, "feeds", "BenchmarkMillion in agent/role/schedule/plan; its part of the buckets has room for them"}
-	maxIndexed     = Cost{"items of one index", 194, "items/s", "bench mesh: items searchable, the last run, all servers on two cores; up to 400 before"}
+	maxIndexed     = Cost{"items of a Meilisearch", 469, "items/s", "bench mesh: items searchable, one agent, all servers on two cores"}
 	maxStored      = Cost{"items of a store", 3e6, "items", "bench growth: the most measured, in SQLite and Bleve"}
 	maxNode        = Cost{"feeds of one node", 50_000, "feeds", "bench steady: 19 % of a core, 0.9 GB of memory"}
 	maxNodeItems   = Cost{"items of one node", 17, "items/s", "bench endurance: 30 % of a core"}

@@ -31,6 +31,12 @@ type BatchActor[T subjects.Task] interface {
 	ReceiveAll(ctx context.Context, tasks []T) error
 }
 
+// A Paced actor limits the rate of its batches. It needs a single worker.
+type Paced interface {
+	// Next returns the earliest start of the next batch. It is called after each.
+	Next() time.Time
+}
+
 // ActorFunc adapts a function to [Actor].
 type ActorFunc[T subjects.Task] func(ctx context.Context, task T) error
 

@@ -196,6 +196,19 @@ func (a *agents) Agents(ctx context.Context) ([]subjects.Agent, error) {
 	return list, nil
 }
 
+// Serving returns the number of agents that serve a queue, with this one.
+func (a *agents) Serving(queue string) int {
+	n := 1
+	if others := a.otherRoles.Load(); others != nil {
+		for _, roles := range *others {
+			if slices.Contains(roles, queue) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // joined reports whether every other agent that serves the second queue also serves the first.
 func (a *agents) joined(first, second string) bool {
 	others := a.otherRoles.Load()

@@ -329,3 +329,33 @@ func TestBatch_BoundedByBytes(t *testing.T) {
 		t.Errorf("got %d done in batches of %v, want 20 in batches of two (0.7 MB each)", len(b.done), b.sizes)
 	}
 }
+
+// A pacedActor does one task an hour.
+type pacedActor struct{ next atomic.Pointer[time.Time] }
+
+func (a *pacedActor) ReceiveAll(context.Context, []job) error {
+	next := time.Now().Add(time.Hour)
+	a.next.Store(&next)
+	return nil
+}
+
+func (a *pacedActor) Next() time.Time { return *a.next.Load() }
+
+// A paced actor's batch is settled before the pause, other agents get the next tasks, and the end of the process ends the pause.
+func TestBatch_PauseOfPacedActor(t *testing.T) {
+	r := newRig(t)
+	m := r.join("a")
+	serve := func(m *mesh.Mesh) (stop func()) {
+		return r.running(func(ctx context.Context) error { return mesh.ServeBatch(ctx, m, jobs(), "", new(pacedActor), 1) })
+	}
+	publish(t, m, job{Name: "1"})
+	stop := serve(m)
+	eventually(t, "the first is done", func() bool { return pendingCount(t, m, "index") == 0 })
+	publish(t, m, job{Name: "2"})
+	serve(r.join("b"))
+	eventually(t, "the second is done", func() bool { return pendingCount(t, m, "index") == 0 })
+	if m.Done() != 1 {
+		t.Errorf("got %d tasks done by the first agent, want 1", m.Done())
+	}
+	stop()
+}

@@ -150,6 +150,9 @@ func TestPipeline_PublishesForAgentsWithoutRootQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, fmt.Sprintf("%d messages where the other plays %q", c.travelled, c.roles), func() bool { return next() == c.travelled })
+		if n, want := m.Serving(c.roles[0]), 2; n != want {
+			t.Errorf("got %d agents that serve %s, want %d", n, c.roles[0], want)
+		}
 	}
 }
 

@@ -129,7 +129,10 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 		}
 		if len(msgs) > 0 {
 			batch := newMessageBatch(msgs, s.mesh.log)
-			s.takeTurn(batch, func() { s.process(ctx, batch, msgs) })
+			s.takeTurn(batch, func() {
+				s.process(ctx, batch, msgs)
+				s.pause(ctx)
+			})
 		}
 	}
 }
@@ -160,9 +163,17 @@ func (s *server[T]) serveMemory(ctx context.Context, q *memoryQueue) {
 				for s.publish(ctx, batch, publish) != nil && sleep(ctx, time.Second) { // each message again: a duplicate is harmless
 					s.mesh.log.Warn("publish failed, it is repeated", "role", s.queue.Name, "messages", len(publish))
 				}
+				s.mesh.memory.finish(q, chunk)
+				s.pause(ctx)
 			})
-			s.mesh.memory.finish(q, chunk)
 		}
+	}
+}
+
+// pause waits, after a batch is settled, until a [Paced] actor is ready for the next, or until ctx ends.
+func (s *server[T]) pause(ctx context.Context) {
+	if paced, is := s.actor.(Paced); is {
+		sleep(ctx, time.Until(paced.Next()))
 	}
 }
 

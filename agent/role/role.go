@@ -73,7 +73,7 @@ var All = []Role{
 	},
 	{
 		Name: "index", Serves: []string{subjects.IndexQueue.Name, subjects.ViewQueue.Name}, Store: true, Index: true, Run: worker(index.Run),
-		Description: "index items in batches, repair differences from the store, and find the views of items; one active, others on standby",
+		Description: "index items in batches; one active repairs differences from the store, and one finds the views of items",
 	},
 	{
 		Name: Deliver, Store: true, Run: worker(deliver.Run),

@@ -4,8 +4,8 @@
 // [Open] returns an [Index]. Meilisearch supports only a part of the query language: see tokenOf for stems,
 // addPairs for phrases, branchesOf for alternatives, and expanded for prefixes.
 //
-// Meilisearch accepts more tasks than it can process, and reports failures later. So an Index has one task in
-// the server's queue at a time, and each call waits until its task has succeeded.
+// Meilisearch accepts more tasks than it can process, and reports failures later. So an Index adds a task only while few wait in
+// the server's queue, and each call waits until its task has succeeded.
 package meilisearch
 
 import (

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -274,6 +275,40 @@ func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 	if n, err := x.Count(t.Context()); err != nil || n != 31 {
 		t.Errorf("got count %d, %v, want 31", n, err)
 	}
+}
+
+// The server processes waiting tasks of several agents together. One that it rejects fails only for the agent that sent it.
+func TestPut_TasksOfSeveralAgents(t *testing.T) {
+	options := newOptions(t)
+	bad := strings.Repeat("x", maxKey+1) // above the limit of Meilisearch
+	const agents, batches = 6, 4
+	var fine []string
+	var group errgroup.Group
+	for i := range agents {
+		x := open(t, options)
+		own := make([][]string, batches)
+		for j := range own {
+			own[j] = []string{fmt.Sprintf("%d-%d-a", i, j), fmt.Sprintf("%d-%d-b", i, j)}
+			fine = append(fine, own[j]...)
+		}
+		group.Go(func() error {
+			for j, ids := range own {
+				isBad := i == 2 && j == 1
+				if isBad {
+					ids = append(ids, bad)
+				}
+				var rejected *storage.RejectedError
+				if err := x.Put(t.Context(), words(ids...)...); errors.As(err, &rejected) != isBad || !isBad && err != nil {
+					return fmt.Errorf("batch %d of agent %d: got %v, want a RejectedError: %v", j, i, err, isBad)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, open(t, options), fine...)
 }
 
 // stampsAfterRestart retries until the server returns stamps: after a restart it may still apply settings.

@@ -11,12 +11,16 @@ import (
 	"feedmesh/storage"
 )
 
-// run sends a task to the server when its queue has no earlier task of the index, and waits until the task
-// has succeeded. If its content is the cause of a failure, the error is a [*rejection].
+// maxWaiting bounds the tasks of the index that wait in the server's queue, of all agents. When the server has finished a task,
+// it processes all that wait together, which costs less than one after the other.
+const maxWaiting = 8
+
+// run sends a task to the server when fewer than maxWaiting wait, and waits until the task has succeeded. If its content is the
+// cause of a failure, the error is a [*rejection].
 func (c *connection) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
 	err := poll(ctx, func() (done bool, err error) {
 		n, err := c.queued(ctx)
-		return n == 0, err
+		return n < maxWaiting, err
 	})
 	if err != nil {
 		return err

@@ -111,6 +111,13 @@ func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limi
 	return read(ctx, s.engine, "read stamps", scanStamp, stampsOfDay, storage.Day(day), after, max(limit, 0))
 }
 
+const stampsByID = `SELECT id, changed FROM items WHERE id = ANY($1)`
+
+// ItemStamps implements [storage.Items].
+func (s itemStore) ItemStamps(ctx context.Context, ids ...string) ([]storage.Stamp, error) {
+	return read(ctx, s.engine, "read stamps of items", scanStamp, stampsByID, ids)
+}
+
 func scanStamp(row pgx.CollectableRow) (stamp storage.Stamp, err error) {
 	err = row.Scan(&stamp.ID, nullTime{&stamp.Changed})
 	return stamp, err

@@ -95,6 +95,20 @@ func (s itemStore) Stamps(ctx context.Context, day time.Time, after string, limi
 	return page, nil
 }
 
+var stampsByID = `SELECT id, changed FROM items WHERE id IN (` + placeholders + `)`
+
+// ItemStamps implements [storage.Items].
+func (s itemStore) ItemStamps(ctx context.Context, ids ...string) (stamps []storage.Stamp, err error) {
+	for batch := range slices.Chunk(ids, chunkSize) {
+		found, err := read(ctx, s.engine, "read stamps of items", stampsByID, scanStamp, chunkArgs(batch)...)
+		if err != nil {
+			return nil, err
+		}
+		stamps = append(stamps, found...)
+	}
+	return stamps, nil
+}
+
 func scanStamp(row scanner) (stamp storage.Stamp, err error) {
 	err = row.Scan(&stamp.ID, nullTime{&stamp.Changed})
 	return stamp, err

@@ -186,3 +186,24 @@ func stampsContainChanged(c storeTest) {
 		c.wantEqual("the time of a stamp", stamp.Changed, c.stored(stamp.ID).Changed)
 	}
 }
+
+func itemStamps(c storeTest) {
+	items := numbered(c.addFeed("https://example.org/"), 0, 70)
+	c.put(items...)
+	items[3].Hash = "hash-2"
+	c.put(items[3])
+	asked := append(itemIDs(items[:65]), "unknown", items[3].ID)
+	stamps, err := c.ItemStamps(c.Context(), asked...)
+	if err != nil {
+		c.Fatal(err)
+	}
+	got := stampIDs(stamps)
+	slices.Sort(got)
+	c.wantEqual("the items", slices.Compact(got), slices.Sorted(slices.Values(itemIDs(items[:65]))))
+	for _, stamp := range stamps {
+		c.wantEqual("the time of a stamp", stamp.Changed, c.stored(stamp.ID).Changed)
+	}
+	if none, err := c.ItemStamps(c.Context()); len(none) > 0 || err != nil {
+		c.Errorf("without IDs: got %v, %v", none, err)
+	}
+}

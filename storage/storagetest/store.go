@@ -230,6 +230,7 @@ func TestStore(t *testing.T, open func(t *testing.T) storage.Store) {
 		{"Days does not count removed items", daysOfRemoved},
 		{"Stamps pages a day by ID", stampsInOrder},
 		{"Stamps contain Changed", stampsContainChanged},
+		{"ItemStamps are those of the items that are stored", itemStamps},
 		{"paging misses no item while items are added", pageWhileAdding},
 		{"a limit of 0 returns an empty page", pageOfNone},
 

@@ -161,9 +161,10 @@ func cancelled(c storeTest) {
 			_, err := c.ListItems(ctx, storage.ItemQuery{Partition: "en", From: day}, storage.Item{}, 10)
 			return err
 		},
-		"Days":      func() error { _, err := c.Days(ctx); return err },
-		"Stamps":    func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
-		"NextFence": func() error { _, err := c.NextFence(ctx, "schedule"); return err },
+		"Days":       func() error { _, err := c.Days(ctx); return err },
+		"Stamps":     func() error { _, err := c.Stamps(ctx, storage.Day(day), "", 10); return err },
+		"ItemStamps": func() error { _, err := c.ItemStamps(ctx, oldID); return err },
+		"NextFence":  func() error { _, err := c.NextFence(ctx, "schedule"); return err },
 
 		"ExpiredItems": func() error {
 			_, err := c.ExpiredItems(ctx, storage.ExpiredQuery{Before: day}, storage.ExpiredItem{}, 10)

@@ -43,7 +43,7 @@ var points = map[string][]string{
 }
 
 // alone are the roles with one active agent at a time.
-var alone = []string{"schedule", "cluster", "index"}
+var alone = []string{"schedule", "cluster"}
 
 // crashAtPoints starts an agent with one role for each point, which crashes there: first for roles with
 // several active agents, then, while the usual agents give them up, for roles with one active agent, one

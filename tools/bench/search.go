@@ -163,10 +163,10 @@ func (b *searchBench) fill(ctx context.Context, process int) error {
 	return nil
 }
 
-// put generates items and indexes them from several goroutines, as index workers do. It returns what a process used, without the
-// time of the generator.
+// put generates items and indexes them in batches, some at a time, as role index does with a backlog. It returns what a process
+// used, without the time of the generator.
 func (b *searchBench) put(ctx context.Context, count, process int) (spent usagePeriod, err error) {
-	const batch, putters = 500, 4
+	batch, putters := b.index.Batches()
 	batches := make(chan []storage.IndexItem)
 	group, ctx := errgroup.WithContext(ctx)
 	for range putters {

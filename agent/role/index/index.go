@@ -22,17 +22,13 @@ import (
 	"feedmesh/subjects"
 )
 
-// Run updates the search index, repairs its differences from the store, and finds the views of items, while this process is
-// the active one in the mesh, until ctx ends. One process is active, so that a search engine gets single, large batches and
-// not many small ones that wait for each other.
+// Run updates the search index until ctx ends, as all processes with this role do. While this process is the active one in the
+// mesh, it also repairs differences of the index from the store, and finds the views of items.
 func Run(ctx context.Context, env *work.Env) error {
 	x, r := newIndexer(env, env.Mesh), newReconciler(env)
+	x.isAlone, x.agents = env.Mesh.IsAlone(), func() int { return env.Mesh.Serving(subjects.IndexQueue.Name) }
 	var group errgroup.Group
-	group.Go(func() error {
-		return env.Mesh.Single(ctx, "index", func(ctx context.Context) error {
-			return mesh.ServeBatch(ctx, env.Mesh, subjects.IndexQueue, "", x, 1)
-		})
-	})
+	group.Go(func() error { return mesh.ServeBatch(ctx, env.Mesh, subjects.IndexQueue, "", x, 1) })
 	group.Go(func() error { return env.Mesh.Single(ctx, "reconcile", r.run) })
 	group.Go(func() error { return members.Run(ctx, env) })
 	return group.Wait()
@@ -40,14 +36,14 @@ func Run(ctx context.Context, env *work.Env) error {
 
 func newIndexer(env *work.Env, out subjects.Publisher) *indexer {
 	return &indexer{
-		items: env.Store, index: env.Index, out: out, clock: env.Clock,
+		items: env.Store, index: env.Index, out: out, clock: env.Clock, agents: func() int { return 1 },
 		indexed: metric.Counter(env.Metrics, "feedmesh_items_indexed_total", "Items indexed."),
 		lag:     metric.Seconds(env.Metrics, "feedmesh_index_lag_seconds", "Time from an item's fetch to its availability in search."),
 	}
 }
 
 // Batches grow with the backlog up to the size of the index, which makes each item cheaper: single items are merged, and
-// so written, again and again.
+// so written, again and again. The intervals are those of all agents together, so that many agents index the same batches as one.
 const (
 	minBatchInterval = 400 * time.Millisecond // from the start of a small batch to that of the next
 	maxBatchInterval = 2 * time.Second        // the same for a large batch
@@ -74,14 +70,18 @@ func batchInterval(n, full int) time.Duration {
 }
 
 // indexer updates the index from the store for the items of its tasks. It reads the items from the store, so
-// the order and repetition of tasks have no effect.
+// the order and repetition of tasks have no effect, nor that other agents do the same.
 type indexer struct {
 	items   indexedItems
 	index   storage.Index
 	out     subjects.Publisher
 	clock   work.Clock
+	isAlone bool       // no other agent updates the index
+	agents  func() int // number of agents that update it, with this one
 	indexed prometheus.Counter
 	lag     prometheus.Histogram
+
+	next time.Time // earliest start of the next batch
 }
 
 // indexedItems reads items and the coverage of their stories.
@@ -89,6 +89,9 @@ type indexedItems interface {
 	storage.Items
 	StoriesByID(ctx context.Context, ids ...string) (map[string]storage.Story, error)
 }
+
+// Next implements [mesh.Paced].
+func (x *indexer) Next() time.Time { return x.next }
 
 func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error {
 	began := time.Now()
@@ -115,7 +118,7 @@ func (x *indexer) ReceiveAll(ctx context.Context, tasks []subjects.Index) error 
 			x.lag.Observe(now.Sub(t.Fetched).Seconds())
 		}
 	}
-	time.Sleep(time.Until(began.Add(batchInterval(fetchedItems(tasks), size))))
+	x.next = began.Add(batchInterval(fetchedItems(tasks), size) * time.Duration(x.agents()))
 	return nil
 }
 
@@ -138,36 +141,71 @@ func (x *indexer) syncBatches(ctx context.Context, ids []string, size, concurren
 	return rejected, group.Wait()
 }
 
-// sync updates the index from the store for these items. It returns the rejected items with the error.
+// sync updates the index from the store for items with different IDs. It returns the rejected items with the error.
+//
+// Another agent may update the index for a later version of an item at the same time, and its put may come first. So sync
+// compares what it has put with the store again, and repeats the update for the items that have changed: whichever put of an
+// item is the last, the agent that made it finds out.
 func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]error, err error) {
+	rejected = map[string]error{}
+	for len(ids) > 0 {
+		for _, id := range ids {
+			delete(rejected, id)
+		}
+		was, refused, err := x.update(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(rejected, refused)
+		if x.isAlone {
+			break
+		}
+		if ids, err = x.changedSince(ctx, ids, was); err != nil {
+			return nil, err
+		}
+	}
+	return rejected, nil
+}
+
+// A version is what the index contains of an item; nothing if it is zero.
+type version struct {
+	changed time.Time // see [storage.Item]
+	story   string    // its ID
+	sources int       // of the story
+}
+
+// update updates the index from the store for these items. It returns the versions that were stored, and the rejected items
+// with the error.
+func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]version, rejected map[string]error, err error) {
 	items, err := x.items.Items(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("read %d items to index: %w", len(ids), err)
+		return nil, nil, fmt.Errorf("read %d items to index: %w", len(ids), err)
 	}
 	stories, err := x.items.StoriesByID(ctx, storiesOf(items)...)
 	if err != nil {
-		return nil, fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
+		return nil, nil, fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
 	}
-	stored := make(map[string]bool, len(items))
+	stored = make(map[string]version, len(items))
 	docs := make([]storage.IndexItem, 0, len(items))
 	for _, item := range items {
-		stored[item.ID] = true
-		docs = append(docs, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML), Sources: stories[item.StoryID].Sources})
+		sources := stories[item.StoryID].Sources
+		stored[item.ID] = version{item.Changed, item.StoryID, sources}
+		docs = append(docs, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML), Sources: sources})
 	}
-	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] })
+	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] != version{} })
 	if len(deleted) > 0 {
 		if err := x.index.Delete(ctx, deleted...); err != nil {
-			return nil, fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
+			return nil, nil, fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
 		}
 	}
 	if len(docs) == 0 {
-		return nil, nil
+		return stored, nil, nil
 	}
 	indexed := len(docs)
 	if err := x.index.Put(ctx, docs...); err != nil {
 		var some *storage.RejectedError
 		if !errors.As(err, &some) {
-			return nil, fmt.Errorf("index %d items: %w", len(docs), err)
+			return nil, nil, fmt.Errorf("index %d items: %w", len(docs), err)
 		}
 		rejected = make(map[string]error, len(some.IDs))
 		for _, id := range some.IDs {
@@ -176,19 +214,52 @@ func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]e
 		indexed -= len(some.IDs)
 	}
 	x.indexed.Add(float64(indexed))
-	return rejected, nil
+	return stored, rejected, nil
 }
 
-// storyIDsOf returns the distinct IDs of the items' stories.
+// changedSince returns the items that are now stored in other versions than they were, added and deleted ones included.
+func (x *indexer) changedSince(ctx context.Context, ids []string, was map[string]version) (changed []string, err error) {
+	stamps, err := x.items.ItemStamps(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("compare %d items with the store: %w", len(ids), err)
+	}
+	var storyIDs []string
+	for _, v := range was {
+		storyIDs = append(storyIDs, v.story)
+	}
+	stories, err := x.items.StoriesByID(ctx, distinct(storyIDs)...)
+	if err != nil {
+		return nil, fmt.Errorf("compare stories of %d items with the store: %w", len(ids), err)
+	}
+	now := make(map[string]time.Time, len(stamps))
+	for _, s := range stamps {
+		now[s.ID] = s.Changed
+	}
+	for _, id := range ids {
+		if v := was[id]; !now[id].Equal(v.changed) || stories[v.story].Sources != v.sources {
+			changed = append(changed, id)
+		}
+	}
+	return changed, nil
+}
+
+// storiesOf returns the distinct IDs of the items' stories.
 func storiesOf(items []storage.Item) []string {
 	var ids []string
 	for _, item := range items {
-		if item.StoryID != "" {
-			ids = append(ids, item.StoryID)
-		}
+		ids = append(ids, item.StoryID)
 	}
+	return distinct(ids)
+}
+
+// distinct sorts the IDs in place and returns each once, without the empty one.
+func distinct(ids []string) []string {
 	slices.Sort(ids)
-	return slices.Compact(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > 0 && ids[0] == "" {
+		return ids[1:]
+	}
+	return ids
 }
 
 // isolateRejected publishes a separate task for each rejected item, so that it does not block others. If a

@@ -320,6 +320,110 @@ func (k *keepingIndex) Put(_ context.Context, items ...storage.IndexItem) error 
 	return nil
 }
 
+// An overtakenIndex calls overtake before its first put.
+type overtakenIndex struct {
+	storage.Index
+	overtake func()
+}
+
+func (o *overtakenIndex) Put(ctx context.Context, items ...storage.IndexItem) error {
+	if overtake := o.overtake; overtake != nil {
+		o.overtake = nil
+		overtake()
+	}
+	return o.Index.Put(ctx, items...)
+}
+
+// Another agent indexes a later version of an item between this agent's read of the store and its put.
+func TestIndexer_OvertakenByAnotherAgent(t *testing.T) {
+	feed := storage.FeedID(worktest.Blog)
+	changed := worktest.Item(feed, "1", "", "")
+	changed.Hash, changed.HTML = "other", "<p>now about bees</p>"
+	for name, c := range map[string]struct {
+		change func(t *testing.T, store storage.Store) error
+		want   func(t *testing.T, index storage.Index)
+	}{
+		"a new revision": {
+			func(t *testing.T, store storage.Store) error {
+				_, err := store.PutItems(t.Context(), storage.Batch{FeedID: feed, Items: []storage.Item{changed}})
+				return err
+			},
+			func(t *testing.T, index storage.Index) {
+				if got := find(t, index, "bees"); !slices.Equal(got, []string{changed.ID}) || len(find(t, index, "number1")) > 0 {
+					t.Errorf("got %v for the words of the revision, want that item, and none for the old words", got)
+				}
+			},
+		},
+		"a deletion": {
+			func(t *testing.T, store storage.Store) error {
+				_, err := store.RemoveFeed(t.Context(), feed)
+				return err
+			},
+			func(t *testing.T, index storage.Index) {
+				if n, err := index.Count(t.Context()); n != 0 || err != nil {
+					t.Errorf("got %d items, %v; want none", n, err)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, store, ids := indexerOf(t, 3)
+			other := *x
+			x.index = &overtakenIndex{x.index, func() {
+				if err := c.change(t, store); err != nil {
+					t.Fatal(err)
+				}
+				if err := other.ReceiveAll(t.Context(), []subjects.Index{{Reason: "changed", IDs: ids}}); err != nil {
+					t.Fatal(err)
+				}
+			}}
+			if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: ids}}); err != nil {
+				t.Fatal(err)
+			}
+			c.want(t, x.index)
+		})
+	}
+}
+
+// Coverage has no stamp of its own: a story may grow between the read of the store and the put.
+func TestIndexer_CoverageThatGrowsMeanwhile(t *testing.T) {
+	x, store, _ := indexerOf(t, 0)
+	item := worktest.Item(storage.FeedID(worktest.Blog), "told", "", "")
+	item.StoryID = "story"
+	_, err := store.PutItems(t.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})
+	put := func(sources int) error {
+		return store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "story", Sources: sources}}, nil)
+	}
+	if err := errors.Join(err, put(2)); err != nil {
+		t.Fatal(err)
+	}
+	index := &keepingIndex{}
+	x.index = &overtakenIndex{index, func() {
+		if err := put(3); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: []string{item.ID}}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(index.put); n != 2 || index.put[n-1].Sources != 3 {
+		t.Errorf("got puts %+v, want two, the last with 3 sources", index.put)
+	}
+}
+
+// All agents together keep the interval of batches of one.
+func TestIndexer_IntervalOfAgents(t *testing.T) {
+	x, _, ids := indexerOf(t, 3)
+	x.agents = func() int { return 4 }
+	began := time.Now()
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: ids, Fetched: worktest.Noon}}); err != nil {
+		t.Fatal(err)
+	}
+	if wait := x.Next().Sub(began); wait < 4*minBatchInterval || x.Next().After(time.Now().Add(4*minBatchInterval)) {
+		t.Errorf("got the next batch %v after the start of this one, want 1.6 s", wait)
+	}
+}
+
 func TestIndexer_StoriesDoNotDelayDocuments(t *testing.T) {
 	story := subjects.Index{Reason: "story of 128 sources", IDs: make([]string, 400)}
 	document := subjects.Index{Reason: "stored", IDs: make([]string, 8), Fetched: worktest.Noon}
