@@ -147,9 +147,10 @@ type Classify struct {
 	Sentiment bool `default:"false" help:"Score the sentiment of English and Russian items, from -1 to 1. Must be the same for all agents with role classify."`
 }
 
-// Cluster contains the settings of duplicate detection.
+// Cluster contains the settings of the detection of duplicates and stories.
 type Cluster struct {
-	Window time.Duration `default:"72h" help:"Window in which items are compared to find duplicates."`
+	Window time.Duration `default:"72h" help:"Window in which items are compared to find duplicates and stories."`
+	Memory Bytes         `default:"200MB" help:"Maximum memory for the items and events of a language that new items are compared with. If more arrive within the window, it is shorter."`
 }
 
 // Servers contains the settings of the embedded NATS server as a member of a cluster. Its flags share a

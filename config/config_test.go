@@ -48,6 +48,7 @@ var errs = []struct {
 	{func(c *Config) { c.Crawl.MaxBody = 1 << 10 }, "crawl.max-body: 1KB is not between 64KB and 64MB"},
 	{func(c *Config) { c.Crawl.Parallel = 0 }, "crawl.parallel: 0 is not between 1 and 10000"},
 	{func(c *Config) { c.Cluster.Window = time.Minute }, "cluster.window: 1m0s is less than 1h"},
+	{func(c *Config) { c.Cluster.Memory = 1 << 20 }, "cluster.memory: 1MB is less than 16MB"},
 }
 
 func TestValidate_ReportsEachError(t *testing.T) {

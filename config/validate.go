@@ -18,6 +18,9 @@ import (
 // maxName is the maximum length of an agent's name, that of host names on Linux.
 const maxName = 64
 
+// MinClusterMemory is the minimum of the memory in which items are compared.
+const MinClusterMemory Bytes = 16 << 20
+
 // Validate returns all errors of the settings, joined, each in the form "crawl.timeout: -1s is not positive";
 // or nil.
 func (c Config) Validate() error {
@@ -66,6 +69,9 @@ func (c Config) Validate() error {
 	}
 	if c.Cluster.Window < time.Hour {
 		addError("cluster.window: %v is less than 1h", c.Cluster.Window)
+	}
+	if c.Cluster.Memory < MinClusterMemory {
+		addError("cluster.memory: %v is less than %v", c.Cluster.Memory, MinClusterMemory)
 	}
 	if c.PublicURL != "" && !isBaseURL(c.PublicURL) {
 		addError("public-url: %q is not a base URL; write https://HOST", c.PublicURL.String())

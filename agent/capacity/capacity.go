@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"feedmesh/agent/role/cluster"
-	"feedmesh/classify/story"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -155,19 +153,14 @@ func (p *planner) agents() {
 
 // memory adds the memory of agents.
 func (p *planner) memory() {
-	languages := float64(len(subjects.Languages))
-	items := min(p.windowItems, languages*cluster.MaxWindowItems)
-	events := min(p.events, languages*float64(maxEvents))
+	const window = "items in the window x item in memory + events in the window x event in memory"
+	memory := p.windowItems*itemMemory.Value + p.events*eventMemory.Value
+	p.add("--cluster-memory", max(float64(config.Default().Cluster.Memory), memory*largestShare.Value/100), "B", "largest language x ("+window+"), at least its default")
 	p.add("memory of a partition of the schedule", agentMemory.Value+p.feeds/p.partitions*feedMemory.Value, "B", "idle agent + feeds / partitions x feed in memory")
-	p.add("memory of role cluster", agentMemory.Value+items*itemMemory.Value+events*eventMemory.Value, "B", fmt.Sprintf(
-		"idle agent + items in the window x item in memory + events in the window x event in memory, at most %d and %d in each of %d languages",
-		cluster.MaxWindowItems, maxEvents, len(subjects.Languages)))
-	p.add("disk of role cluster", items*itemFile.Value, "B", "items in the window x item in files of the window, of as many items at most")
+	p.add("memory of role cluster", agentMemory.Value+memory, "B", "idle agent + "+window+": on one agent, if it is active for all languages")
+	p.add("disk of role cluster", p.windowItems*itemFile.Value, "B", "items in the window x item in files of the window")
 	p.add("memory of another agent", agentMemory.Value, "B", "idle agent")
 }
-
-// maxEvents is the maximum of events in the memory of a language's clusterer.
-var maxEvents = story.DefaultLimits().Events
 
 // nats adds the figures of a NATS server. Each server of a cluster has a replica of everything.
 func (p *planner) nats() {
@@ -209,9 +202,7 @@ func (p *planner) limits() {
 	p.warnAbove(p.partitions, config.MaxPartitions, "%s partitions of the schedule, and at most %s are possible")
 	p.warnAbove(p.items, maxIndexed.Value, "%s new items/s, and there is one Meilisearch: %s were measured")
 	p.warnAbove(p.kept, maxStored.Value, "%s items kept, and %s were measured, in SQLite and Bleve")
-	share := largestShare.Value / 100
-	p.warnWindow("duplicates", p.windowItems*share, cluster.MaxWindowItems, "items")
-	p.warnWindow("stories", p.events*share, float64(maxEvents), "events")
+	p.warnAbove(p.events*largestShare.Value/100, maxWindow.Value, "%s events of the largest language in the window, and %s were measured: with less --cluster-memory the window is shorter")
 }
 
 // warnAbove warns of a value above a limit, in a format for both.
@@ -219,13 +210,6 @@ func (p *planner) warnAbove(value, limit float64, format string) {
 	if value > limit {
 		p.Warnings = append(p.Warnings, fmt.Sprintf(format, Number(value), Number(limit)))
 	}
-}
-
-// warnWindow warns of a language whose window is shorter than set.
-func (p *planner) warnWindow(what string, value, limit float64, unit string) {
-	hours := p.window.Hours()
-	p.warnAbove(value, limit, fmt.Sprintf("%%s %s of the largest language in %v h, and %s are found among %%s: those of the last %s h",
-		unit, hours, what, Number(hours*limit/value)))
 }
 
 // Number formats a number with three digits and, from 1,000 on, a decimal prefix: "1.73 M".

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"feedmesh/agent/role/cluster"
 	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
@@ -35,6 +34,7 @@ func TestPlan_EqualsArithmeticByHand(t *testing.T) {
 		"agents: agents":                                2,
 		"agents: --crawl-parallel":                      64,
 		"agents: memory of a partition of the schedule": 140e6 + 86_400*1830,
+		"agents: --cluster-memory":                      (3*86_400*170 + 1.5*86_400*3000) / 2,
 		"each of 3 NATS servers: memory of buckets":     60_480_000,
 		"each of 3 NATS servers: messages":              28,
 		"PostgreSQL: disk by day":                       190_080_000,
@@ -76,7 +76,7 @@ func TestPlan_GrowsWithFeeds(t *testing.T) {
 func TestPlan_WarnsBeyondLimitsOfTheProgram(t *testing.T) {
 	feeds := subjects.BucketBytes(subjects.ScheduleBucket) / int64(stateDisk.Value)
 	hosts := subjects.BucketBytes(subjects.HostBucket) / int64(hostDisk.Value) * int64(hostFeeds.Value)
-	window := int64(2 * cluster.MaxWindowItems) // at one item in three days, of which half are of one language
+	events := int64(maxWindow.Value)
 	if most := int64(partitionFeeds.Value); feeds < most || hosts < most {
 		t.Fatalf("a partition's part of the buckets has room for %d feeds and the hosts of %d feeds, want %d", feeds, hosts, most)
 	}
@@ -86,7 +86,7 @@ func TestPlan_WarnsBeyondLimitsOfTheProgram(t *testing.T) {
 		text  string
 	}{
 		{config.MaxPartitions * int64(partitionFeeds.Value), 0.001, "partitions of the schedule"},
-		{window, 1.0 / 3, "duplicates"},
+		{events, 4.0 / 3, "events of the largest language"}, // an item is half of an event, and half of the items are of one language
 		{469 * daySeconds, 1, "there is one Meilisearch"},
 	} {
 		warns := func(feeds int64) bool {

@@ -1,6 +1,10 @@
 package capacity
 
-import "slices"
+import (
+	"slices"
+
+	"feedmesh/agent/role/cluster"
+)
 
 // A Cost is a measured or assumed figure from which plans are computed.
 type Cost struct {
@@ -37,14 +41,15 @@ var (
 	partitionFeeds = Cost{"feeds of a partition", 1e6, "feeds", "BenchmarkMillion in agent/role/schedule/plan; its part of the buckets has room for them"}
 	maxIndexed     = Cost{"items of a Meilisearch", 469, "items/s", "bench mesh: items searchable, one agent, all servers on two cores"}
 	maxStored      = Cost{"items of a store", 3e6, "items", "bench growth: the most measured, in SQLite and Bleve"}
+	maxWindow      = Cost{"events of a language", 1.5e6, "events", "bench stories: the most measured of one language in the window"}
 	maxNode        = Cost{"feeds of one node", 50_000, "feeds", "bench steady: 19 % of a core, 0.9 GB of memory"}
 	maxNodeItems   = Cost{"items of one node", 17, "items/s", "bench endurance: 30 % of a core"}
 
 	agentMemory = Cost{"idle agent", 140e6, "bytes", "bench idle: memory without a restart"}
 	feedMemory  = Cost{"feed in memory", 1830, "bytes", "bench schedule: the most of a partition of 625,000 feeds, free heap included"}
-	itemMemory  = Cost{"item in memory", 170, "bytes", "agent/role/cluster, MaxWindowItems"}
-	eventMemory = Cost{"event in memory", 3000, "bytes", "agent/role/cluster, MaxWindowItems"}
-	itemFile    = Cost{"item in files of the window", 250, "bytes", "agent/role/cluster, MaxWindowItems"}
+	itemMemory  = Cost{"item in memory", cluster.ItemBytes, "bytes", "BenchmarkWindow in classify/near, its older items in files"}
+	eventMemory = Cost{"event in memory", cluster.EventBytes, "bytes", "bench stories: 2030 bytes with its items among 100,000 events, and a reserve"}
+	itemFile    = Cost{"item in files of the window", 250, "bytes", "agent/role/cluster, ItemBytes"}
 	cached      = Cost{"cached", 10, "% of the disk", "assumed"}
 
 	stateDisk  = Cost{"state of a feed", 620, "bytes", "bench endurance: bucket schedule"}
@@ -79,6 +84,6 @@ func Costs() []Cost {
 	}, roleCosts, []Cost{
 		fetchTime, pollMessages, itemMessages, agentMemory, feedMemory, itemMemory, eventMemory, itemFile, cached,
 		stateDisk, hostDisk, storeDisk, indexDisk, pollWrites, itemWrites, unchangedSize, documentSize,
-		largestShare, eventItems, maxPolls, partitionFeeds, maxIndexed, maxStored, maxNode, maxNodeItems,
+		largestShare, eventItems, maxPolls, partitionFeeds, maxIndexed, maxWindow, maxStored, maxNode, maxNodeItems,
 	})
 }

@@ -41,7 +41,7 @@ type Limits struct {
 	Reach  time.Duration // longest time between an item and the nearest one of an event that it joins, and of two events whose stories merge
 }
 
-// DefaultLimits returns bounds for one language: some 300 MB of titles alone.
+// DefaultLimits returns bounds of some 150 MB.
 func DefaultLimits() Limits {
 	return Limits{Events: 50_000, Items: 1_000_000, Window: 72 * time.Hour, Reach: 72 * time.Hour}
 }

@@ -200,6 +200,9 @@ func (c *Clusters) touch(slot uint32) {
 	}
 }
 
+// Limit changes the maximum number of events. The next call of Place or Tick evicts those above it.
+func (c *Clusters) Limit(events int) { c.limits.Events = events }
+
 // evictionCandidates is the number of oldest events among which the smallest is evicted.
 const evictionCandidates = 64
 

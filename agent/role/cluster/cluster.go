@@ -18,6 +18,7 @@ import (
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/classify/text"
+	"feedmesh/config"
 	"feedmesh/storage"
 	"feedmesh/subjects"
 )
@@ -43,9 +44,21 @@ func Run(ctx context.Context, env *work.Env) error {
 	return group.Wait()
 }
 
-// MaxWindowItems bounds the items in a clusterer's memory: near duplicates take some 170 bytes an item and 250 bytes in
-// files, stories some 3 KB an event.
-const MaxWindowItems = 1_000_000
+// Memory of a clusterer: near duplicates take some ItemBytes an item, and 250 bytes in files; stories some EventBytes an
+// event with its items.
+const (
+	ItemBytes  = 170
+	EventBytes = 3000
+)
+
+// maxItems returns the maximum number of items in the memory of a clusterer: they take at most half of it. Events get what the
+// items do not use.
+func maxItems(memory config.Bytes) int { return int(memory / 2 / ItemBytes) }
+
+// maxEvents returns the maximum number of events in the memory of a clusterer, beside a number of items.
+func maxEvents(memory config.Bytes, items int) int {
+	return (int(memory) - items*ItemBytes) / EventBytes
+}
 
 // Items of archives, which come with a new feed, form stories of their own time. Only the last ones of them are in
 // memory: they come in no order, and many publishers' archives seldom at once. They are not loaded after a takeover.
@@ -63,6 +76,7 @@ const tickEvery = 15 * time.Second
 type clusterer struct {
 	partition string
 	window    time.Duration
+	memory    config.Bytes
 	store     storage.Store
 	out       subjects.Publisher
 	clock     work.Clock
@@ -85,16 +99,16 @@ type clusterer struct {
 }
 
 func newClusterer(env *work.Env, out subjects.Publisher, m *metrics, partition string) *clusterer {
-	window := env.Config.Cluster.Window
+	window, memory := env.Config.Cluster.Window, env.Config.Cluster.Memory
 	settings := near.Default()
-	settings.Window, settings.MaxItems = window, MaxWindowItems
-	weights, limits := story.Default(), story.DefaultLimits()
-	limits.Window, limits.Reach, limits.Items = window, window, MaxWindowItems
+	settings.Window, settings.MaxItems = window, maxItems(memory)
+	weights := story.Default()
+	limits := story.Limits{Events: maxEvents(memory, 0), Items: settings.MaxItems, Window: window, Reach: window}
 	ids := story.IDs{Event: storage.EventID, Story: storage.StoryID}
 	index := near.NewIndex(settings)
 	index.Spill(newWindowFile(windowFolder(env.Config.Data)))
 	return &clusterer{
-		partition: partition, window: window, store: env.Store, out: out, clock: env.Clock, metrics: m, log: env.Log,
+		partition: partition, window: window, memory: memory, store: env.Store, out: out, clock: env.Clock, metrics: m, log: env.Log,
 		settings: settings, weights: weights, limits: limits, near: index, stop: func() {},
 		stories: story.New(weights, limits, ids),
 		archive: story.New(weights, story.Limits{Events: maxArchiveEvents, Items: maxArchiveItems, Window: archiveWindow, Reach: window}, ids),
@@ -214,10 +228,14 @@ func ownPlacement(itemID string) story.Placement {
 	return story.Placement{EventID: event, StoryID: storage.StoryID(event), Reason: story.Reason{By: "first"}}
 }
 
+// maxEvents returns the maximum number of events at present.
+func (c *clusterer) maxEvents() int { return maxEvents(c.memory, c.near.Len()) }
+
 // tick maintains stories when no items arrive.
 func (c *clusterer) tick(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.stories.Limit(c.maxEvents())
 	c.metrics.setWindow(c.partition, c.window, c.near, c.stories)
 	mesh.ReportLimit(ctx, c.windowLimit())
 	c.reportSpill()

@@ -21,7 +21,7 @@ func (c *clusterer) windowLimit() string {
 		span time.Duration
 		max  string
 	}{
-		{"stories", c.stories.Span(), fmt.Sprintf("%d events", c.limits.Events)},
+		{"stories", c.stories.Span(), fmt.Sprintf("%d events", c.maxEvents())},
 		{"duplicates", c.near.Span(), fmt.Sprintf("%d items", c.settings.MaxItems)},
 	} {
 		if part.span < c.window {
@@ -31,7 +31,7 @@ func (c *clusterer) windowLimit() string {
 	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("items of language %s are compared for %s", c.partition, strings.Join(short, ", and for "))
+	return fmt.Sprintf("items of language %s are compared for %s: raise --cluster-memory, now %v", c.partition, strings.Join(short, ", and for "), c.memory)
 }
 
 // hours formats a duration in hours and minutes.

@@ -11,7 +11,6 @@ import (
 
 	"feedmesh/agent/role/work/worktest"
 	"feedmesh/classify/near"
-	"feedmesh/classify/story"
 	"feedmesh/storage"
 )
 
@@ -33,8 +32,7 @@ func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
 // A window with more events than fit into memory is reported while it is shorter than set.
 func TestWindowLimit(t *testing.T) {
 	n := newPipelineFixture(t)
-	n.cluster.limits.Events = 3
-	n.cluster.stories = story.New(n.cluster.weights, n.cluster.limits, story.IDs{Event: storage.EventID, Story: storage.StoryID})
+	n.cluster.memory = 4*EventBytes - 1 // for three events, and fewer with items
 	n.publish("a.example", "Volcano erupts in Iceland", "Parliament votes on pensions")
 	n.advance(time.Hour)
 	if got := n.cluster.windowLimit(); got != "" {
