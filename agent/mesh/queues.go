@@ -22,8 +22,8 @@ type queues struct {
 	recent *recentDepths
 }
 
-// depthAge is the age up to which [queues.RecentDepths] returns a result again.
-const depthAge = time.Second
+// DepthAge is the usual age up to which [queues.RecentDepths] returns a result again.
+const DepthAge = time.Second
 
 // recentDepths is the last result of [queues.RecentDepths].
 type recentDepths struct {
@@ -33,12 +33,13 @@ type recentDepths struct {
 	err    error
 }
 
-// RecentDepths is [queues.Depths] of a moment within the last second: work at the same tick shares the requests.
-func (q queues) RecentDepths(ctx context.Context) ([]subjects.Depth, error) {
+// RecentDepths is [queues.Depths] of a moment that is at most so long ago: work at the same tick, and the partitions of the
+// schedule in a process, share the requests.
+func (q queues) RecentDepths(ctx context.Context, age time.Duration) ([]subjects.Depth, error) {
 	r := q.recent
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at.IsZero() || time.Since(r.at) > depthAge {
+	if r.at.IsZero() || time.Since(r.at) > age {
 		r.depths, r.err = q.Depths(context.WithoutCancel(ctx)) // the requests have timeouts
 		r.at = time.Now()
 	}
@@ -140,7 +141,7 @@ func (q queues) RemoveWaiting(ctx context.Context, queue, partition string) erro
 // removals of the last seconds, while its consumers keep the acknowledgements: such tasks would never be
 // delivered and would fill the queue.
 func (q queues) purgeAcknowledged(ctx context.Context) {
-	depths, err := q.RecentDepths(ctx)
+	depths, err := q.RecentDepths(ctx, DepthAge)
 	if err != nil {
 		return // the queues' workers report it
 	}

@@ -128,7 +128,7 @@ func (h *health) watchProgress(ctx context.Context, m *mesh.Mesh, registry prome
 		defer cancel()
 		var s progress.Snapshot
 		var err error
-		if s.Depths, err = m.RecentDepths(ctx); err == nil {
+		if s.Depths, err = m.RecentDepths(ctx, mesh.DepthAge); err == nil {
 			s.Leases, err = m.Leases(ctx)
 		}
 		if err == nil {

@@ -81,6 +81,7 @@ func (s *scheduler) dispatch(ctx context.Context) error {
 		if err := s.publishTasks(ctx, tasks, out); err != nil {
 			return err
 		}
+		s.published = time.Now()
 		for _, task := range tasks {
 			s.dispatched.Add(int64(len(task.Feeds)))
 		}
@@ -106,9 +107,9 @@ var maxFill = [3]float64{policy.Hot: 0.9, policy.Warm: 0.7, policy.Cold: 0.5}
 // restarts and publishes the task again.
 const publishTime = 20 * time.Second
 
-// readQueues reads the fill of the queues.
+// readQueues reads the fill of the queues, with all tasks of this partition.
 func (s *scheduler) readQueues(ctx context.Context) error {
-	depths, err := s.mesh.Depths(ctx)
+	depths, err := s.mesh.RecentDepths(ctx, min(dispatchEvery, time.Since(s.published)))
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *scheduler) measure(ctx context.Context) error {
 	if s.partition != 0 {
 		return nil
 	}
-	depths, err := s.mesh.RecentDepths(ctx)
+	depths, err := s.mesh.RecentDepths(ctx, mesh.DepthAge)
 	if err != nil {
 		s.metrics.clearQueues() // readiness reports it
 		return nil

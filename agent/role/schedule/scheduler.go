@@ -79,6 +79,7 @@ type scheduler struct {
 
 	fill          float64       // of the fullest queue after crawl, 0 to 1
 	crawlTasks    uint64        // in the queue, of crawlers without a region
+	published     time.Time     // of the last task
 	regionTasks   uint64        // in the queue, of those with a region
 	queuesCreated time.Time     // creation time of the newest pipeline queue
 	waits         time.Duration // recent waiting time of documents in the pipeline

@@ -318,12 +318,12 @@ func (s *scheduler) moveFeed(ctx context.Context, m plan.Move) error {
 // InFlightTimeout: if a pipeline queue is newer than their dispatch, because it was lost and recreated, or if
 // they are in flight much longer than the current processing time.
 func (s *scheduler) recall(ctx context.Context) error {
-	return s.recallWith(ctx, s.mesh.Depths)
+	return s.recallWith(ctx, 0)
 }
 
-// recallWith is recall with the depths of the queues that a function returns.
-func (s *scheduler) recallWith(ctx context.Context, depths func(context.Context) ([]subjects.Depth, error)) error {
-	now, err := depths(ctx)
+// recallWith is recall with depths of the queues that are at most so old.
+func (s *scheduler) recallWith(ctx context.Context, age time.Duration) error {
+	now, err := s.mesh.RecentDepths(ctx, age)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errQueuesUnreadable, err)
 	}
@@ -352,7 +352,7 @@ func (s *scheduler) lost(born time.Time, waits time.Duration) (feeds []*plan.Fee
 
 // recallIfReadable is recall without an error if the queues can't be read, which dispatch logs.
 func (s *scheduler) recallIfReadable(ctx context.Context) error {
-	if err := s.recallWith(ctx, s.mesh.RecentDepths); !errors.Is(err, errQueuesUnreadable) {
+	if err := s.recallWith(ctx, mesh.DepthAge); !errors.Is(err, errQueuesUnreadable) {
 		return err
 	}
 	return nil
