@@ -1,7 +1,6 @@
 package meilisearch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -29,14 +28,7 @@ type writer struct {
 func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 	rejected := &storage.RejectedError{}
 	err := w.take(ctx, len(items), func() error {
-		for len(items) > 0 {
-			var docs []line
-			docs, items = nextPayload(items)
-			if err := w.put(ctx, docs, rejected); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.put(ctx, items, rejected)
 	})
 	if err != nil {
 		return w.failed(ctx, "index items", err)
@@ -54,9 +46,9 @@ const (
 	// batchSize is the maximum number of items for one call of Put.
 	batchSize = 2000
 
-	// maxTasks is the number of tasks at the server: one waits while the other is in progress, so that the server does not wait
-	// for the next.
-	maxTasks = 2
+	// maxTasks is the number of tasks of this process at the server: some wait while one is in progress, and are processed
+	// together then. The larger an index, the longer takes each task, whatever its size.
+	maxTasks = 4
 )
 
 // Batches implements [storage.Index].
@@ -76,59 +68,54 @@ func (w *writer) take(ctx context.Context, things int, f func() error) error {
 	return f()
 }
 
-// A line is an encoded document.
-type line struct {
-	id   string // of the item
-	json []byte
-}
-
-// nextPayload returns the documents of the first items, up to maxPayload, and the remaining items.
-func nextPayload(items []storage.IndexItem) (docs []line, left []storage.IndexItem) {
-	for size := 0; len(docs) < len(items); {
-		it := &items[len(docs)]
-		doc := line{it.ID, documentOf(it)}
-		if size += len(doc.json); size > maxPayload && len(docs) > 0 {
+// nextPayload returns the documents of the first n items, up to maxPayload.
+func nextPayload(items []storage.IndexItem) (payload []byte, n int) {
+	for i := range items {
+		doc := documentOf(&items[i])
+		if n > 0 && len(payload)+len(doc) > maxPayload {
 			break
 		}
-		docs = append(docs, doc)
+		payload = append(payload, doc...)
+		n++
 	}
-	return docs, items[len(docs):]
+	return payload, n
 }
 
-// put indexes the documents. Meilisearch rejects a whole task for one bad document: then put retries the
+// put indexes the items. Meilisearch rejects a whole task for one bad document: then put retries the
 // halves, and so on, until only bad documents remain.
-func (w *writer) put(ctx context.Context, docs []line, rejected *storage.RejectedError) error {
-	err := w.add(ctx, docs)
-	var why *rejection
-	if !errors.As(err, &why) {
-		return err
-	}
-	if len(docs) > 1 {
-		half := len(docs) / 2
-		if err := w.put(ctx, docs[:half], rejected); err != nil {
+func (w *writer) put(ctx context.Context, items []storage.IndexItem, rejected *storage.RejectedError) error {
+	for len(items) > 0 {
+		payload, n := nextPayload(items)
+		err := w.add(ctx, payload)
+		why := (*rejection)(nil)
+		switch {
+		case err != nil && !errors.As(err, &why):
 			return err
+		case err != nil && n > 1:
+			for _, half := range [][]storage.IndexItem{items[:n/2], items[n/2 : n]} {
+				if err := w.put(ctx, half, rejected); err != nil {
+					return err
+				}
+			}
+		case err != nil:
+			if rejected.Err = why; !slices.Contains(rejected.IDs, items[0].ID) {
+				rejected.IDs = append(rejected.IDs, items[0].ID)
+			}
 		}
-		return w.put(ctx, docs[half:], rejected)
-	}
-	if rejected.Err = why; !slices.Contains(rejected.IDs, docs[0].id) {
-		rejected.IDs = append(rejected.IDs, docs[0].id)
+		items = items[n:]
 	}
 	return nil
 }
 
 // add indexes the documents as one task.
-func (w *writer) add(ctx context.Context, docs []line) error {
+func (w *writer) add(ctx context.Context, payload []byte) error {
 	if err := w.prepare(ctx); err != nil {
 		return err
 	}
-	var payload bytes.Buffer
-	for _, doc := range docs {
-		payload.Write(doc.json)
-	}
 	key := string(attrID)
 	err := w.run(ctx, func() (*upstream.TaskInfo, error) {
-		info, err := w.index.AddDocumentsNdjsonWithContext(ctx, payload.Bytes(),
-			&upstream.DocumentOptions{PrimaryKey: &key})
+		info, err := w.index.AddDocumentsNdjsonWithContext(ctx, payload, &upstream.DocumentOptions{PrimaryKey: &key})
+		payload = nil // not in memory while the task waits
 		return info, rejectedPayload(err)
 	})
 	if err != nil {

@@ -248,10 +248,10 @@ func TestPut_SplitsLargeBatches(t *testing.T) {
 
 func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 	x := open(t, newOptions(t))
-	docs, _ := nextPayload(indextest.NewItemGenerator(1).Items(30))
+	docs := indextest.NewItemGenerator(1).Items(30)
 	key := string(attrID)
-	for _, doc := range docs { // tasks of another agent, of two kinds so that the server does not batch them
-		_, err := x.index.AddDocumentsNdjson(doc.json, &upstream.DocumentOptions{PrimaryKey: &key})
+	for i := range docs { // tasks of another agent, of two kinds so that the server does not batch them
+		_, err := x.index.AddDocumentsNdjson(documentOf(&docs[i]), &upstream.DocumentOptions{PrimaryKey: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
