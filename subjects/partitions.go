@@ -78,6 +78,24 @@ func IsScheduleLease(name string) bool {
 	return name == scheduleLease || strings.HasPrefix(name, scheduleLease+".")
 }
 
+// ClusterLease returns the name of the lease of a partition of [ClusterQueue].
+func ClusterLease(partition string) string { return "cluster-" + partition }
+
+// LeaseKind returns the kind of a lease. The leases of a kind are spread evenly over the agents, because their holders have about
+// as much work: partitions of the schedule, the two languages of most items, the other languages, and the rest.
+func LeaseKind(name string) string {
+	language := slices.IndexFunc(Languages, func(l string) bool { return name == ClusterLease(l) })
+	switch {
+	case IsScheduleLease(name):
+		return scheduleLease
+	case language >= 2:
+		return "language"
+	case language >= 0:
+		return "large language"
+	}
+	return ""
+}
+
 // ScheduleLeases yields the leases of the partitions of the schedule, in the order of their names.
 func ScheduleLeases(all map[string]Lease) iter.Seq2[string, Lease] {
 	return func(yield func(string, Lease) bool) {

@@ -122,10 +122,10 @@ func (c *competition) assignee(lease string, except ...string) (agent string, ot
 		if slices.Contains(except, c.agent) {
 			delete(competing, c.agent)
 		}
-		return balance.Assign(competing)[lease], true
+		return balance.Assign(competing, subjects.LeaseKind)[lease], true
 	}
 	if now.Sub(c.computed) > maxAssignmentAge {
-		c.assigned, c.computed = balance.Assign(competing), now
+		c.assigned, c.computed = balance.Assign(competing, subjects.LeaseKind), now
 	}
 	return c.assigned[lease], true
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -95,51 +94,3 @@ func (c *cordons) follow(ctx context.Context, name string) {
 	}
 	c.intake.set(!cordoned || !cordon.Drain)
 }
-
-// An intake is open while this process takes tasks. The zero value is open.
-type intake struct {
-	mu     sync.Mutex
-	opened chan struct{} // is closed when the intake opens; nil if it is open
-}
-
-// set opens or closes the intake.
-func (i *intake) set(open bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch {
-	case open && i.opened != nil:
-		close(i.opened)
-		i.opened = nil
-	case !open && i.opened == nil:
-		i.opened = make(chan struct{})
-	}
-}
-
-// isOpen reports whether this process takes tasks.
-func (i *intake) isOpen() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.opened == nil
-}
-
-// await waits until the intake is open, or ctx ends. The holder of a lease takes the tasks of its actor in any case, until
-// another agent holds the lease.
-func (i *intake) await(ctx context.Context) {
-	if _, holds := ctx.Value(holdingKey{}).(*holding); holds {
-		return
-	}
-	i.mu.Lock()
-	opened := i.opened
-	i.mu.Unlock()
-	if opened == nil {
-		return
-	}
-	select {
-	case <-opened:
-	case <-ctx.Done():
-	}
-}
-
-// AwaitIntake waits while this agent is drained, or until ctx ends. Roles that take work otherwise than by [Serve] call it
-// before they take more.
-func (c *client) AwaitIntake(ctx context.Context) { c.intake.await(ctx) }

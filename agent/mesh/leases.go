@@ -68,6 +68,12 @@ func checkLease(ctx context.Context) error {
 	return nil
 }
 
+// holds reports whether ctx is that of the holder of a lease.
+func holds(ctx context.Context) bool {
+	_, is := ctx.Value(holdingKey{}).(*holding)
+	return is
+}
+
 // ReportLimit sets what the lease whose run was called with ctx publishes of a limit that its actor has reached; empty: none.
 func ReportLimit(ctx context.Context, limit string) {
 	if h, ok := ctx.Value(holdingKey{}).(*holding); ok {

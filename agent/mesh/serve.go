@@ -93,13 +93,15 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 	failures := 0 // consecutive
 	limit := max(1, s.queue.MaxBatch)
 	available := 0 // messages to fetch without waiting; 0 if the last fetch emptied the queue
+	subject := s.queue.Subjects(partition)[0]
+	defer s.mesh.intake.report(ctx, s.queue.Name, subject, false)
 	for ctx.Err() == nil {
 		select {
 		case fetching <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		s.mesh.intake.await(ctx) // while the other workers of the pool wait for this one
+		s.mesh.intake.await(ctx, s.queue.Name, s.mesh.Serving(s.queue.Name) > 1) // while the other workers of the pool wait for this one
 		var msgs []jetstream.Msg
 		var err error
 		if consumer == nil {
@@ -110,6 +112,8 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			if available = 0; pendingCount(msgs) > 0 {
 				available = batchLimit(msgs, limit)
 			}
+			// Exclusive tasks wait for hosts, not for this process.
+			s.mesh.intake.report(ctx, s.queue.Name, subject, available > 0 && !s.queue.Exclusive)
 		}
 		<-fetching
 		if failures++; err == nil {

@@ -33,7 +33,7 @@ func Run(ctx context.Context, env *work.Env) error {
 	var group errgroup.Group
 	for _, partition := range subjects.Languages {
 		group.Go(func() error {
-			return env.Mesh.Single(ctx, "cluster-"+partition, func(ctx context.Context) error {
+			return env.Mesh.Single(ctx, subjects.ClusterLease(partition), func(ctx context.Context) error {
 				return newClusterer(env, env.Mesh, m, partition).run(ctx, env.Mesh)
 			})
 		})

@@ -13,6 +13,7 @@ import (
 	"feedmesh/classify/near"
 	"feedmesh/classify/story"
 	"feedmesh/storage"
+	"feedmesh/subjects"
 )
 
 // takeOver makes this process the active clusterer. It first fences off late writes of its predecessor, then
@@ -20,7 +21,7 @@ import (
 func (c *clusterer) takeOver(ctx context.Context) error {
 	began := time.Now()
 	var err error
-	if c.fence, err = c.store.NextFence(ctx, "cluster-"+c.partition); err != nil {
+	if c.fence, err = c.store.NextFence(ctx, subjects.ClusterLease(c.partition)); err != nil {
 		return fmt.Errorf("take over clustering of %s: %w", c.partition, err)
 	}
 	n, err := c.loadWindow(ctx, c.clock.Now().Add(-c.window))
