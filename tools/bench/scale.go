@@ -23,6 +23,7 @@ type scaleSize struct {
 	partitions int           // of the schedule
 	feeds      int           // for each agent
 	items      int           // entries of each feed
+	polled     int           // feeds for each agent that are polled, with one entry each
 	cpu        float64       // share of a core for each agent
 	delay      time.Duration // of a link, in each direction
 }
@@ -36,6 +37,7 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	flags.IntVar(&size.partitions, "partitions", 8, "partitions of the schedule")
 	flags.IntVar(&size.feeds, "feeds", 250, "number of generated feeds for each agent")
 	flags.IntVar(&size.items, "items", 20, "entries per feed document")
+	flags.IntVar(&size.polled, "polled", 1500, "number of feeds with one entry for each agent, whose polls are measured")
 	flags.Float64Var(&size.cpu, "share", 0.15, "share of a core for each agent")
 	flags.DurationVar(&size.delay, "delay", time.Millisecond, "delay of the links between agents and servers, in each direction")
 	if err := report.Flags(flags, args); err != nil {
@@ -204,44 +206,51 @@ func (m *scaledMesh) loads(what string, c stepCosts) {
 }
 
 // scaledRounds is how often all feeds are polled.
-const scaledRounds = 5
+const scaledRounds = 3
 
-// polls polls all feeds, whose documents have nothing new, some times, and returns the rate: as in [scaledMesh.intake], of those
-// between a tenth and nine tenths of each round. The rest is the time until status shows that a round has ended.
+// polls adds feeds of one entry, polls them some times, with nothing new, and returns the rate: as in [scaledMesh.intake], of
+// those between a tenth and nine tenths of each round. The rest is the time until status shows that a round has ended.
 func (m *scaledMesh) polls(ctx context.Context) (rate float64, err error) {
-	n, counted := m.size.feeds, time.Duration(0)
-	c, err := m.costs(func() error {
-		for range scaledRounds {
-			since, err := m.feedServer.count()
-			if err != nil {
-				return err
-			}
-			if err := doTo(ctx, m.client, wire.ActionRefresh, m.feedServer.ids()); err != nil {
-				return err
-			}
-			if err := m.feedServer.waitRequests(ctx, since+n/10); err != nil {
-				return err
-			}
-			began := time.Now()
-			if err := m.feedServer.waitRequests(ctx, since+n*9/10); err != nil {
-				return err
-			}
-			counted += time.Since(began)
-			if err := m.feedServer.waitRequests(ctx, since+n); err != nil {
-				return err
-			}
-			if _, err := until(ctx, m.client, 50*time.Millisecond, idle); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	n := m.limits.polled * m.agents
+	feeds, err := startFeedServer(feedsSize{feeds: n, items: 1, hosts: n})
 	if err != nil {
 		return 0, err
 	}
+	defer feeds.stop()
+	if err := feeds.addTo(ctx, m.client); err != nil {
+		return 0, err
+	}
+	if err := feeds.waitRequests(ctx, n); err != nil {
+		return 0, err
+	}
+	var counted time.Duration
+	var all stepCosts
+	for range scaledRounds {
+		if _, err := until(ctx, m.client, 50*time.Millisecond, idle); err != nil {
+			return 0, err
+		}
+		since, err := feeds.count()
+		if err != nil {
+			return 0, err
+		}
+		if err := doTo(ctx, m.client, wire.ActionRefresh, feeds.ids()); err != nil {
+			return 0, err
+		}
+		if err := feeds.waitRequests(ctx, since+n/10); err != nil {
+			return 0, err
+		}
+		c, err := m.costs(func() error { return feeds.waitRequests(ctx, since+n*9/10) })
+		if err != nil {
+			return 0, err
+		}
+		counted += c.elapsed
+		all = c
+		if err := feeds.waitRequests(ctx, since+n); err != nil {
+			return 0, err
+		}
+	}
 	rate = float64(scaledRounds*(n*9/10-n/10)) / counted.Seconds()
 	m.named("polls, nothing new", rate, "/s")
-	m.named("polls, nothing new, until the end of each round", float64(scaledRounds*n)/c.elapsed.Seconds(), "/s")
-	m.loads("polls", c)
+	m.loads("polls in the last round", all)
 	return rate, nil
 }
