@@ -196,7 +196,7 @@ func (a *agents) Agents(ctx context.Context) ([]subjects.Agent, error) {
 	return list, nil
 }
 
-// Serving returns the number of agents that serve a queue, with this one.
+// Serving returns the number of agents with the role that a queue is named after, with this one.
 func (a *agents) Serving(queue string) int {
 	n := 1
 	if others := a.otherRoles.Load(); others != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Assign returns the agent of each lease, given the leases that each agent competes for and their kinds. Every process computes
-// the same result from the same input. No agent gets more than its share of all leases, nor of those of a kind: their number
-// divided by that of agents and rounded up, unless a lease has no other candidate. Within that bound a lease goes to the
-// candidate of the highest hash, so that an agent that comes or goes changes the agent of few leases (rendezvous hashing with
-// bounded loads).
+// the same result from the same input. No agent gets more than its share of the leases of a kind, their number divided by that of
+// agents and rounded up, unless a lease has no other candidate; nor of all leases, as far as that allows it. Within these bounds a
+// lease goes to the candidate of the highest hash, so that an agent that comes or goes changes the agent of few leases
+// (rendezvous hashing with bounded loads).
 func Assign(competing map[string][]string, kindOf func(lease string) string) map[string]string {
 	candidates := map[string][]string{}
 	for agent, leases := range competing {
