@@ -41,14 +41,14 @@ var (
 	partitionFeeds = Cost{"feeds of a partition", 1e6, "feeds", "BenchmarkMillion in agent/role/schedule/plan; its part of the buckets has room for them"}
 	maxIndexed     = Cost{"items of a Meilisearch", 469, "items/s", "bench mesh: items searchable, one agent, all servers on two cores"}
 	maxStored      = Cost{"items of a store", 3e6, "items", "bench growth: the most measured, in SQLite and Bleve"}
-	maxWindow      = Cost{"events of a language", 1.5e6, "events", "bench stories: the most measured of one language in the window"}
+	maxWindow      = Cost{"events of a language", 750_000, "events", "bench stories: the most measured of one language in the window"}
 	maxNode        = Cost{"feeds of one node", 50_000, "feeds", "bench steady: 19 % of a core, 0.9 GB of memory"}
 	maxNodeItems   = Cost{"items of one node", 17, "items/s", "bench endurance: 30 % of a core"}
 
 	agentMemory = Cost{"idle agent", 140e6, "bytes", "bench idle: memory without a restart"}
 	feedMemory  = Cost{"feed in memory", 1830, "bytes", "bench schedule: the most of a partition of 625,000 feeds, free heap included"}
 	itemMemory  = Cost{"item in memory", cluster.ItemBytes, "bytes", "BenchmarkWindow in classify/near, its older items in files"}
-	eventMemory = Cost{"event in memory", cluster.EventBytes, "bytes", "bench stories: 2030 bytes with its items among 100,000 events, and a reserve"}
+	eventMemory = Cost{"event in memory", cluster.EventBytes, "bytes", "bench stories: 1.9 to 2.6 KB with its items, and a reserve"}
 	itemFile    = Cost{"item in files of the window", 250, "bytes", "agent/role/cluster, ItemBytes"}
 	cached      = Cost{"cached", 10, "% of the disk", "assumed"}
 
