@@ -47,7 +47,7 @@ var (
 
 	agentMemory = Cost{"idle agent", 140e6, "bytes", "bench idle: memory without a restart"}
 	feedMemory  = Cost{"feed in memory", 1830, "bytes", "bench schedule: the most of a partition of 625,000 feeds, free heap included"}
-	itemMemory  = Cost{"item in memory", cluster.ItemBytes, "bytes", "BenchmarkWindow in classify/near, its older items in files"}
+	itemMemory  = Cost{"item in memory", cluster.ItemBytes, "bytes", "agent/role/cluster, ItemBytes"}
 	eventMemory = Cost{"event in memory", cluster.EventBytes, "bytes", "bench stories: 1.9 to 2.6 KB with its items, and a reserve"}
 	itemFile    = Cost{"item in files of the window", 250, "bytes", "agent/role/cluster, ItemBytes"}
 	cached      = Cost{"cached", 10, "% of the disk", "assumed"}

@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -86,7 +85,7 @@ func (i *intake) await(ctx context.Context, queue string, shared bool) {
 // an earlier one, so none of them waits for this process in turn.
 func (i *intake) hasWaitingAfter(queue string) bool {
 	at := slices.Index(subjects.QueueNames, queue)
-	for later := range maps.Values(i.waiting) {
+	for _, later := range i.waiting {
 		if slices.Index(subjects.QueueNames, later) > at {
 			return true
 		}

@@ -167,7 +167,7 @@ func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]e
 	return rejected, nil
 }
 
-// A version is what the index contains of an item; nothing if it is zero.
+// A version is what the index contains of a stored item.
 type version struct {
 	changed time.Time // see [storage.Item]
 	story   string    // its ID
@@ -192,7 +192,7 @@ func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]v
 		stored[item.ID] = version{item.Changed, item.StoryID, sources}
 		docs = append(docs, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML), Sources: sources})
 	}
-	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return stored[id] != version{} })
+	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, is := stored[id]; return is })
 	if len(deleted) > 0 {
 		if err := x.index.Delete(ctx, deleted...); err != nil {
 			return nil, nil, fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
@@ -236,7 +236,9 @@ func (x *indexer) changedSince(ctx context.Context, ids []string, was map[string
 		now[s.ID] = s.Changed
 	}
 	for _, id := range ids {
-		if v := was[id]; !now[id].Equal(v.changed) || stories[v.story].Sources != v.sources {
+		v, existed := was[id]
+		at, exists := now[id]
+		if exists != existed || !at.Equal(v.changed) || stories[v.story].Sources != v.sources {
 			changed = append(changed, id)
 		}
 	}
