@@ -20,7 +20,8 @@ var ErrBadCursor = errors.New("cursor does not belong to this query")
 type Index interface {
 	// Put adds the batch of items to the index, replacing items with the same IDs. When it returns nil, they
 	// are on disk, and later searches find them. If the engine rejects items for their content, Put returns a
-	// [*RejectedError] and indexes all others.
+	// [*RejectedError] and indexes all others. Of calls for the same item, also by other processes, the one whose items
+	// the engine accepted last is applied last; see [WithAccepted].
 	Put(ctx context.Context, items ...IndexItem) error
 
 	// Delete removes the items with these IDs from the index. A missing ID is no error.
@@ -66,6 +67,21 @@ type EmbeddingIndex interface {
 
 	// HasEmbedder reports whether semantic searches are possible. It takes no longer than a search.
 	HasEmbedder(ctx context.Context) bool
+}
+
+type acceptedKey struct{}
+
+// WithAccepted returns a context for [Index.Put]. Where the engine has a queue, Put calls accepted whenever it has accepted some
+// of the items, which may be long before it has applied them; the last time, after it has accepted all.
+func WithAccepted(ctx context.Context, accepted func()) context.Context {
+	return context.WithValue(ctx, acceptedKey{}, accepted)
+}
+
+// ReportAccepted calls the function of [WithAccepted], if any. Engines call it.
+func ReportAccepted(ctx context.Context) {
+	if accepted, is := ctx.Value(acceptedKey{}).(func()); is {
+		accepted()
+	}
 }
 
 // A RejectedError lists the items that an [Index] rejects permanently. A retry would fail again.

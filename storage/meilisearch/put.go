@@ -116,6 +116,9 @@ func (w *writer) add(ctx context.Context, payload []byte) error {
 	err := w.run(ctx, func() (*upstream.TaskInfo, error) {
 		info, err := w.index.AddDocumentsNdjsonWithContext(ctx, payload, &upstream.DocumentOptions{PrimaryKey: &key})
 		payload = nil // not in memory while the task waits
+		if err == nil {
+			storage.ReportAccepted(ctx) // the server processes tasks in the order of their acceptance
+		}
 		return info, rejectedPayload(err)
 	})
 	if err != nil {

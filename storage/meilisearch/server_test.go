@@ -311,6 +311,34 @@ func TestPut_TasksOfSeveralAgents(t *testing.T) {
 	wantFound(t, open(t, options), fine...)
 }
 
+// Of puts of one item by several agents, the one that the server accepted last is applied last, though all wait there together.
+func TestPut_OrderOfAcceptance(t *testing.T) {
+	options := newOptions(t)
+	titles := []string{"apple", "river", "stone", "cloud"}
+	var put func(i int)
+	put = func(i int) {
+		items := words("item")
+		items[0].Title += " " + titles[i]
+		accepted := 0
+		ctx := storage.WithAccepted(t.Context(), func() {
+			if accepted++; i+1 < len(titles) {
+				put(i + 1)
+			}
+		})
+		if err := open(t, options).Put(ctx, items...); err != nil || accepted != 1 {
+			t.Errorf("put %d: %v, accepted %d times", i, err, accepted)
+		}
+	}
+	put(0)
+	wantFound(t, open(t, options), "item")
+	for i, title := range titles {
+		results, err := open(t, options).Search(t.Context(), storage.Query{Where: query.Text{Words: title}, Limit: 1})
+		if want := i == len(titles)-1; err != nil || (len(results.Hits) == 1) != want {
+			t.Errorf("%s: got %d hits, %v; want one: %v", title, len(results.Hits), err, want)
+		}
+	}
+}
+
 // stampsAfterRestart retries until the server returns stamps: after a restart it may still apply settings.
 func stampsAfterRestart(t *testing.T, x *Index, after string) []storage.Stamp {
 	t.Helper()

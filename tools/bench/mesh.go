@@ -92,7 +92,8 @@ type meshUnderTest struct {
 	feedServer   *remoteFeeds
 	processes    map[string][]*engines.Process // by kind
 	flags        []string
-	client       *client.Client // of the last agent
+	client       *client.Client       // of the last agent
+	engine       *engines.Meilisearch // of a shared setup
 }
 
 // kinds lists the kinds of processes of a setup.
@@ -133,7 +134,7 @@ func (m *meshUnderTest) share() error {
 	if err != nil {
 		return err
 	}
-	m.processes["Meilisearch"] = []*engines.Process{&search.Process}
+	m.engine, m.processes["Meilisearch"] = search, []*engines.Process{&search.Process}
 	m.flags = append(m.flags, "--nats", strings.Join(nats.URLs(), ","), "--store", store,
 		"--search", strings.Replace(search.URL(), "http", "meilisearch", 1), "--search-key", search.Key())
 	return nil

@@ -14,12 +14,14 @@ import (
 	"feedmesh/subjects"
 	"feedmesh/tests/engines"
 	"feedmesh/tests/machines"
+	"feedmesh/tools/bench/busy"
 	"feedmesh/tools/bench/report"
 )
 
 // scaleSize are the flags of [benchScale].
 type scaleSize struct {
 	counts     string        // numbers of agents, separated by commas
+	rounds     int           // how often each number is measured
 	partitions int           // of the schedule
 	feeds      int           // for each agent
 	items      int           // entries of each feed
@@ -34,6 +36,7 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	var size scaleSize
 	flags.StringVar(&size.counts, "agents", "1,2,4,6", "numbers of agents")
+	flags.IntVar(&size.rounds, "rounds", 1, "how often each number of agents is measured, in turns; medians are compared, since machines are not always as fast")
 	flags.IntVar(&size.partitions, "partitions", 8, "partitions of the schedule")
 	flags.IntVar(&size.feeds, "feeds", 250, "number of generated feeds for each agent")
 	flags.IntVar(&size.items, "items", 20, "entries per feed document")
@@ -43,32 +46,60 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
-	var all []setup
+	var numbers []int
 	for number := range strings.SplitSeq(size.counts, ",") {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return fmt.Errorf("-agents %s: want numbers such as 1,2,4", size.counts)
 		}
-		all = append(all, setup{name: fmt.Sprintf("%d agents", n), agents: n, shared: true})
+		numbers = append(numbers, n)
 	}
-	var single scaleRates // of one agent, by the first setup
-	return inFolder(func(dir string) error {
+	var all []setup
+	for round := range size.rounds {
+		for _, n := range numbers {
+			name := fmt.Sprintf("%d agents", n)
+			if size.rounds > 1 {
+				name += fmt.Sprintf(", round %d", round+1)
+			}
+			all = append(all, setup{name: name, agents: n, shared: true})
+		}
+	}
+	measured := map[int][]scaleRates{} // by number of agents
+	err := inFolder(func(dir string) error {
 		return eachSetup(ctx, dir, all, func(m *meshUnderTest) error {
 			n := m.agents
 			m.Report, m.size = out, feedsSize{feeds: size.feeds * n, items: size.items, hosts: size.feeds * n}
 			rates, err := (&scaledMesh{m, size}).measure(ctx)
-			if err != nil {
-				return err
-			}
-			if single == (scaleRates{}) {
-				single = scaleRates{rates.items / float64(n), rates.polls / float64(n)}
-				return nil
-			}
-			m.Aimed(m.name+": items, of linear", rates.items/single.items/float64(n), "", ">= 0.85")
-			m.Aimed(m.name+": polls, of linear", rates.polls/single.polls/float64(n), "", ">= 0.85")
-			return nil
+			measured[n] = append(measured[n], rates)
+			return err
 		})
 	})
+	if err != nil {
+		return err
+	}
+	compare := func(what string, rate func(scaleRates) float64) {
+		for i, n := range numbers {
+			each := medianBy(measured[n], rate) / float64(n)
+			out.Add(fmt.Sprintf("%d agents: %s of an agent", n, what), each, "/s")
+			if i > 0 {
+				first := numbers[0]
+				out.Aimed(fmt.Sprintf("%d agents: %s, of linear", n, what), each*float64(first)/medianBy(measured[first], rate), "", ">= 0.85")
+			}
+		}
+	}
+	compare("items", func(r scaleRates) float64 { return r.items })
+	compare("polls", func(r scaleRates) float64 { return r.polls })
+	return nil
+}
+
+// medianBy returns the median of what a function returns for each of the rates.
+func medianBy(rates []scaleRates, of func(scaleRates) float64) float64 {
+	var all []float64
+	for _, r := range rates {
+		all = append(all, of(r))
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 // scaleRates are rates of a mesh, per second.
@@ -181,8 +212,18 @@ func (m *scaledMesh) intake(ctx context.Context) (rate float64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	before, err := busy.ReadCores()
+	if err != nil {
+		return 0, err
+	}
+	from := time.Now()
 	var last int64
 	c, err := m.costs(func() (err error) { last, err = searchable(items * 9 / 10); return err })
+	if err != nil {
+		return 0, err
+	}
+	to := time.Now()
+	cores, err := busy.ReadCores()
 	if err != nil {
 		return 0, err
 	}
@@ -193,7 +234,20 @@ func (m *scaledMesh) intake(ctx context.Context) (rate float64, err error) {
 	m.named("items searchable", rate, "/s")
 	m.named("items searchable, of all from the import on", float64(items)/time.Since(began).Seconds(), "/s")
 	m.loads("intake", c)
-	return rate, nil
+	m.named("intake: this machine busy", 100*cores.Since(before), "% of all cores")
+	return rate, m.batches(ctx, from, to, last-first)
+}
+
+// batches adds rows of what Meilisearch did while a number of items became searchable.
+func (m *scaledMesh) batches(ctx context.Context, from, to time.Time, items int64) error {
+	b, err := busy.Meilisearch(ctx, m.engine.URL(), m.engine.Key(), from, to)
+	if err != nil {
+		return err
+	}
+	m.named("intake: Meilisearch in a batch", 100*b.Busy.Seconds()/to.Sub(from).Seconds(), "% of the time")
+	m.named("intake: Meilisearch documents", float64(b.Documents)/float64(max(b.Count, 1)), "a batch")
+	m.named("intake: Meilisearch documents, repeated ones included", float64(b.Documents)/float64(items), "an item")
+	return nil
 }
 
 // loads adds rows of the CPU use of each kind of process, and of the busiest agent: one that has a role for all may be busy while

@@ -143,8 +143,8 @@ func (x *indexer) syncBatches(ctx context.Context, ids []string, size, concurren
 
 // sync updates the index from the store for items with different IDs. It returns the rejected items with the error.
 //
-// Another agent may update the index for a later version of an item at the same time, and its put may come first. So sync
-// compares what it has put with the store again, and repeats the update for the items that have changed: whichever put of an
+// Another agent may update the index for a later version of an item at the same time, and the engine may accept its put first. So
+// sync compares what it has put with the store again, and repeats the update for the items that have changed: whichever put of an
 // item is the last, the agent that made it finds out.
 func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]error, err error) {
 	rejected = map[string]error{}
@@ -152,17 +152,12 @@ func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]e
 		for _, id := range ids {
 			delete(rejected, id)
 		}
-		was, refused, err := x.update(ctx, ids)
+		changed, refused, err := x.update(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
 		maps.Copy(rejected, refused)
-		if x.isAlone {
-			break
-		}
-		if ids, err = x.changedSince(ctx, ids, was); err != nil {
-			return nil, err
-		}
+		ids = changed
 	}
 	return rejected, nil
 }
@@ -174,9 +169,10 @@ type version struct {
 	sources int       // of the story
 }
 
-// update updates the index from the store for these items. It returns the versions that were stored, and the rejected items
-// with the error.
-func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]version, rejected map[string]error, err error) {
+// update updates the index from the store for these items. It returns the items that have changed in the store when the engine
+// had accepted the update, and the rejected items with the error. Who stores a later change makes a task of it, whose update the
+// engine accepts later.
+func (x *indexer) update(ctx context.Context, ids []string) (changed []string, rejected map[string]error, err error) {
 	items, err := x.items.Items(ctx, ids...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %d items to index: %w", len(ids), err)
@@ -185,7 +181,7 @@ func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]v
 	if err != nil {
 		return nil, nil, fmt.Errorf("read stories of %d items to index: %w", len(ids), err)
 	}
-	stored = make(map[string]version, len(items))
+	stored := make(map[string]version, len(items))
 	docs := make([]storage.IndexItem, 0, len(items))
 	for _, item := range items {
 		sources := stories[item.StoryID].Sources
@@ -198,14 +194,35 @@ func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]v
 			return nil, nil, fmt.Errorf("delete %d items from the index: %w", len(deleted), err)
 		}
 	}
+	if x.isAlone {
+		rejected, err = x.put(ctx, docs)
+		return nil, rejected, err
+	}
+	var compared bool
+	var failed error
+	compare := func() {
+		changed, failed = x.changedSince(ctx, ids, stored)
+		compared = true
+	}
+	if rejected, err = x.put(storage.WithAccepted(ctx, compare), docs); err != nil {
+		return nil, nil, err
+	}
+	if !compared { // an engine without a queue, or only deletions
+		compare()
+	}
+	return changed, rejected, failed
+}
+
+// put puts items into the index. It returns the rejected ones with the error.
+func (x *indexer) put(ctx context.Context, docs []storage.IndexItem) (rejected map[string]error, err error) {
 	if len(docs) == 0 {
-		return stored, nil, nil
+		return nil, nil
 	}
 	indexed := len(docs)
 	if err := x.index.Put(ctx, docs...); err != nil {
 		var some *storage.RejectedError
 		if !errors.As(err, &some) {
-			return nil, nil, fmt.Errorf("index %d items: %w", len(docs), err)
+			return nil, fmt.Errorf("index %d items: %w", len(docs), err)
 		}
 		rejected = make(map[string]error, len(some.IDs))
 		for _, id := range some.IDs {
@@ -214,7 +231,7 @@ func (x *indexer) update(ctx context.Context, ids []string) (stored map[string]v
 		indexed -= len(some.IDs)
 	}
 	x.indexed.Add(float64(indexed))
-	return stored, rejected, nil
+	return rejected, nil
 }
 
 // changedSince returns the items that are now stored in other versions than they were, added and deleted ones included.

@@ -412,6 +412,35 @@ func TestIndexer_CoverageThatGrowsMeanwhile(t *testing.T) {
 }
 
 // All agents together keep the interval of batches of one.
+// A queuingIndex accepts each put at once and applies it later: meanwhile is called in between.
+type queuingIndex struct {
+	storage.Index
+	meanwhile func()
+}
+
+func (q *queuingIndex) Put(ctx context.Context, items ...storage.IndexItem) error {
+	storage.ReportAccepted(ctx)
+	q.meanwhile()
+	return q.Index.Put(ctx, items...)
+}
+
+// What changes while the engine has the put in its queue has a task of its own, so the put is not repeated.
+func TestIndexer_ChangeAfterThePutWasAccepted(t *testing.T) {
+	x, store, ids := indexerOf(t, 3)
+	index := &keepingIndex{}
+	x.index = &queuingIndex{index, func() {
+		if _, err := store.RemoveFeed(t.Context(), storage.FeedID(worktest.Blog)); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: ids}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(index.put) != len(ids) {
+		t.Errorf("got %d puts of %d items, want one of each", len(index.put), len(ids))
+	}
+}
+
 func TestIndexer_IntervalOfAgents(t *testing.T) {
 	x, _, ids := indexerOf(t, 3)
 	x.agents = func() int { return 4 }
