@@ -108,9 +108,11 @@ type IndexItem struct {
 // score whose story has one publisher. Each doubling of the publishers adds 1, up to 8. The rule score adds
 // up to 3, or subtracts up to 4.
 func (i IndexItem) Prominence() int {
-	coverage := min(max(bits.Len(uint(max(i.Sources, 0)))-1, 0), 8)
-	return 4 + coverage + ruleWeight(i.Score)
+	return 4 + Coverage(i.Sources) + ruleWeight(i.Score)
 }
+
+// Coverage returns how often the number of a story's publishers has doubled, from 0 for one to 8: what an [Index] needs of it.
+func Coverage(sources int) int { return min(max(bits.Len(uint(max(sources, 0)))-1, 0), 8) }
 
 // ruleWeight converts a rule score to its share of [IndexItem.Prominence], -4 to 3, by order of magnitude.
 func ruleWeight(score float64) int {

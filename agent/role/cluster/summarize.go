@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -195,7 +194,7 @@ func (t *storySummarizer) summarize(id string, of storage.StoryItems, old storag
 // coverageDoubled reports whether a story has twice as many publishers as when its items were last indexed:
 // 2, 4, 8 and so on. So an item is indexed again at most log2(publishers) times.
 func coverageDoubled(old, s storage.Story) bool {
-	return s.Sources > 1 && bits.Len(uint(s.Sources)) > bits.Len(uint(old.Sources))
+	return storage.Coverage(s.Sources) > storage.Coverage(old.Sources)
 }
 
 // reindex publishes the items of stories whose coverage doubled to the index, which ranks by it. It runs

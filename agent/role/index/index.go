@@ -164,9 +164,9 @@ func (x *indexer) sync(ctx context.Context, ids []string) (rejected map[string]e
 
 // A version is what the index contains of a stored item.
 type version struct {
-	changed time.Time // see [storage.Item]
-	story   string    // its ID
-	sources int       // of the story
+	changed  time.Time // see [storage.Item]
+	story    string    // its ID
+	coverage int       // of the story, see [storage.Coverage]
 }
 
 // update updates the index from the store for these items. It returns the items that have changed in the store when the engine
@@ -185,7 +185,7 @@ func (x *indexer) update(ctx context.Context, ids []string) (changed []string, r
 	docs := make([]storage.IndexItem, 0, len(items))
 	for _, item := range items {
 		sources := stories[item.StoryID].Sources
-		stored[item.ID] = version{item.Changed, item.StoryID, sources}
+		stored[item.ID] = version{item.Changed, item.StoryID, storage.Coverage(sources)}
 		docs = append(docs, storage.IndexItem{Item: item, Text: text.PlainText(item.HTML), Sources: sources})
 	}
 	deleted := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, is := stored[id]; return is })
@@ -255,7 +255,7 @@ func (x *indexer) changedSince(ctx context.Context, ids []string, was map[string
 	for _, id := range ids {
 		v, existed := was[id]
 		at, exists := now[id]
-		if exists != existed || !at.Equal(v.changed) || stories[v.story].Sources != v.sources {
+		if exists != existed || !at.Equal(v.changed) || storage.Coverage(stories[v.story].Sources) != v.coverage {
 			changed = append(changed, id)
 		}
 	}

@@ -387,31 +387,39 @@ func TestIndexer_OvertakenByAnotherAgent(t *testing.T) {
 
 // Coverage has no stamp of its own: a story may grow between the read of the store and the put.
 func TestIndexer_CoverageThatGrowsMeanwhile(t *testing.T) {
-	x, store, _ := indexerOf(t, 0)
-	item := worktest.Item(storage.FeedID(worktest.Blog), "told", "", "")
-	item.StoryID = "story"
-	_, err := store.PutItems(t.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})
-	put := func(sources int) error {
-		return store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "story", Sources: sources}}, nil)
-	}
-	if err := errors.Join(err, put(2)); err != nil {
-		t.Fatal(err)
-	}
-	index := &keepingIndex{}
-	x.index = &overtakenIndex{index, func() {
-		if err := put(3); err != nil {
+	for sources, want := range map[int][]int{
+		3: {2},    // ranked as before
+		4: {2, 4}, // twice as many
+	} {
+		x, store, _ := indexerOf(t, 0)
+		item := worktest.Item(storage.FeedID(worktest.Blog), "told", "", "")
+		item.StoryID = "story"
+		_, err := store.PutItems(t.Context(), storage.Batch{FeedID: item.FeedID, Items: []storage.Item{item}})
+		put := func(sources int) error {
+			return store.PutStories(t.Context(), storage.Fence{}, nil, []storage.Story{{ID: "story", Sources: sources}}, nil)
+		}
+		if err := errors.Join(err, put(2)); err != nil {
 			t.Fatal(err)
 		}
-	}}
-	if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: []string{item.ID}}}); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(index.put); n != 2 || index.put[n-1].Sources != 3 {
-		t.Errorf("got puts %+v, want two, the last with 3 sources", index.put)
+		index := &keepingIndex{}
+		x.index = &overtakenIndex{index, func() {
+			if err := put(sources); err != nil {
+				t.Fatal(err)
+			}
+		}}
+		if err := x.ReceiveAll(t.Context(), []subjects.Index{{Reason: "stored", IDs: []string{item.ID}}}); err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, one := range index.put {
+			got = append(got, one.Sources)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("grown to %d sources: got puts with %v sources, want %v", sources, got, want)
+		}
 	}
 }
 
-// All agents together keep the interval of batches of one.
 // A queuingIndex accepts each put at once and applies it later: meanwhile is called in between.
 type queuingIndex struct {
 	storage.Index
