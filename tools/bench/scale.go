@@ -20,12 +20,12 @@ import (
 
 // scaleSize are the flags of [benchScale].
 type scaleSize struct {
-	counts     string        // numbers of agents, separated by commas
-	rounds     int           // how often each number is measured
-	partitions int           // of the schedule
-	feeds      int           // for each agent
+	counts     string // numbers of agents, separated by commas
+	rounds     int    // how often each number is measured
+	partitions int    // of the schedule
+	feeds      int
 	items      int           // entries of each feed
-	polled     int           // feeds for each agent that are polled, with one entry each
+	polled     int           // feeds that are polled, with one entry each
 	cpu        float64       // share of a core for each agent
 	delay      time.Duration // of a link, in each direction
 }
@@ -38,9 +38,9 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	flags.StringVar(&size.counts, "agents", "1,2,4,6", "numbers of agents")
 	flags.IntVar(&size.rounds, "rounds", 1, "how often each number of agents is measured, in turns; medians are compared, since machines are not always as fast")
 	flags.IntVar(&size.partitions, "partitions", 8, "partitions of the schedule")
-	flags.IntVar(&size.feeds, "feeds", 250, "number of generated feeds for each agent")
+	flags.IntVar(&size.feeds, "feeds", 600, "number of generated feeds, for any number of agents")
 	flags.IntVar(&size.items, "items", 20, "entries per feed document")
-	flags.IntVar(&size.polled, "polled", 1500, "number of feeds with one entry for each agent, whose polls are measured")
+	flags.IntVar(&size.polled, "polled", 4500, "number of feeds with one entry, whose polls are measured")
 	flags.Float64Var(&size.cpu, "share", 0.15, "share of a core for each agent")
 	flags.DurationVar(&size.delay, "delay", time.Millisecond, "delay of the links between agents and servers, in each direction")
 	if err := report.Flags(flags, args); err != nil {
@@ -67,10 +67,9 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	measured := map[int][]scaleRates{} // by number of agents
 	err := inFolder(func(dir string) error {
 		return eachSetup(ctx, dir, all, func(m *meshUnderTest) error {
-			n := m.agents
-			m.Report, m.size = out, feedsSize{feeds: size.feeds * n, items: size.items, hosts: size.feeds * n}
+			m.Report, m.size = out, feedsSize{feeds: size.feeds, items: size.items, hosts: size.feeds}
 			rates, err := (&scaledMesh{m, size}).measure(ctx)
-			measured[n] = append(measured[n], rates)
+			measured[m.agents] = append(measured[m.agents], rates)
 			return err
 		})
 	})
@@ -265,7 +264,7 @@ const scaledRounds = 3
 // polls adds feeds of one entry, polls them some times, with nothing new, and returns the rate: as in [scaledMesh.intake], of
 // those between a tenth and nine tenths of each round. The rest is the time until status shows that a round has ended.
 func (m *scaledMesh) polls(ctx context.Context) (rate float64, err error) {
-	n := m.limits.polled * m.agents
+	n := m.limits.polled
 	feeds, err := startFeedServer(feedsSize{feeds: n, items: 1, hosts: n})
 	if err != nil {
 		return 0, err

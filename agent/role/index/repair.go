@@ -141,7 +141,7 @@ func (r *reconciler) reason(now time.Time, stored, indexed int64, waiting uint64
 	r.differed = difference > int64(waiting*reconcile.MaxIDs)
 	r.reached = max(r.reached, indexed)
 	switch {
-	case 2*indexed < stored && (indexed < r.reached || now.Sub(r.refilled) >= refillEvery):
+	case 2*indexed < stored && r.differed && (indexed < r.reached || now.Sub(r.refilled) >= refillEvery):
 		return mostMissing
 	case start && (indexed != stored || r.isAlone):
 		return atStart

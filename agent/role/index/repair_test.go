@@ -43,16 +43,18 @@ func TestReconciler_Reasons(t *testing.T) {
 		stored, indexed int64
 		want            string
 	}{
-		{"startup, complete", time.Time{}, time.Time{}, 100, 100, ""},
-		{"startup, one missing", time.Time{}, time.Time{}, 100, 99, atStart},
-		{"startup, one surplus", time.Time{}, time.Time{}, 100, 101, atStart},
-		{"startup, empty index", time.Time{}, time.Time{}, 1, 0, mostMissing},
-		{"later, one missing", start.Add(1), time.Time{}, 100, 99, ""},
-		{"later, half missing", start.Add(1), time.Time{}, 100, 50, ""},
-		{"later, more than half missing", start.Add(1), time.Time{}, 100, 49, mostMissing},
-		{"rebuild in progress", start.Add(1), start.Add(-refillEvery + 1), 100, 0, ""},
-		{"rebuild overdue", start.Add(1), start.Add(-refillEvery), 100, 0, mostMissing},
-		{"interval elapsed", start, time.Time{}, 100, 100, periodic},
+		{"startup, complete", time.Time{}, time.Time{}, 1000, 1000, ""},
+		{"startup, one missing", time.Time{}, time.Time{}, 1000, 999, atStart},
+		{"startup, one surplus", time.Time{}, time.Time{}, 1000, 1001, atStart},
+		{"startup, empty index", time.Time{}, time.Time{}, reconcile.MaxIDs + 1, 0, mostMissing},
+		{"startup, first items wait", time.Time{}, time.Time{}, reconcile.MaxIDs, 0, atStart},
+		{"later, one missing", start.Add(1), time.Time{}, 1000, 999, ""},
+		{"later, half missing", start.Add(1), time.Time{}, 1000, 500, ""},
+		{"later, more than half missing", start.Add(1), time.Time{}, 1000, 499, mostMissing},
+		{"later, more than half wait", start.Add(1), time.Time{}, reconcile.MaxIDs, 0, ""},
+		{"rebuild in progress", start.Add(1), start.Add(-refillEvery + 1), 1000, 0, ""},
+		{"rebuild overdue", start.Add(1), start.Add(-refillEvery), 1000, 0, mostMissing},
+		{"interval elapsed", start, time.Time{}, 1000, 1000, periodic},
 		{"both empty", start.Add(1), time.Time{}, 0, 0, ""},
 	} {
 		r := &reconciler{next: test.next, refilled: test.refilled}
@@ -93,19 +95,20 @@ func TestReconciler_LastingDifference(t *testing.T) {
 
 // An index that is deleted during a rebuild, or soon after it, is rebuilt at the next check.
 func TestReconciler_LostTwice(t *testing.T) {
-	r := &reconciler{next: worktest.Noon.Add(time.Hour), refilled: worktest.Noon, reached: 10}
+	r := &reconciler{next: worktest.Noon.Add(time.Hour), refilled: worktest.Noon, reached: 1000}
 	for i, check := range []struct {
 		indexed int64
+		waiting uint64
 		want    string
 	}{
-		{20, ""}, // the rebuild goes on
-		{45, ""},
-		{3, mostMissing},
-		{3, mostMissing}, // not compared yet: the queue was too long
-		{98, ""},
-		{0, mostMissing},
+		{2000, 90, ""}, // the rebuild goes on
+		{4500, 90, ""},
+		{300, 50, mostMissing},
+		{300, 50, mostMissing}, // not compared yet: the queue was too long
+		{9800, 50, ""},
+		{0, 50, mostMissing},
 	} {
-		if got := r.reason(worktest.Noon.Add(time.Minute), 100, check.indexed, 50); got != check.want {
+		if got := r.reason(worktest.Noon.Add(time.Minute), 10_000, check.indexed, check.waiting); got != check.want {
 			t.Errorf("check %d: got %q, want %q", i, got, check.want)
 		}
 	}
