@@ -68,7 +68,7 @@ type messageBatch struct {
 
 	mu       sync.Mutex
 	pending  map[jetstream.Msg]*pendingMessage
-	extended time.Time // of the last restart of AckWait that the server confirmed; at first of the receipt
+	extended time.Time // of the last restart of AckWait, of exclusive tasks one that the server confirmed; at first of the receipt
 }
 
 // pendingMessage counts the unfinished tasks of a message.
@@ -103,10 +103,18 @@ func (b *messageBatch) complete(msg jetstream.Msg, err error) (last bool, _ erro
 	return m.deliveries == 0, m.err
 }
 
+// untilExtension returns the time after which AckWait has to be restarted, which is not positive if it is late.
+func (b *messageBatch) untilExtension(ackWait time.Duration) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Until(b.extended.Add(ackWait / 3))
+}
+
 // extendAckWait restarts the server's AckWait timeout of all pending messages.
 func (b *messageBatch) extendAckWait() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.extended = time.Now()
 	for msg := range b.pending {
 		if err := msg.InProgress(); err != nil {
 			b.log.Warn("extend ack wait failed", "subject", msg.Subject(), "err", err)

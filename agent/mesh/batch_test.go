@@ -289,6 +289,29 @@ func TestOutbox_PublishesWhenFull(t *testing.T) {
 	}
 }
 
+// A batch of short tasks may take longer than AckWait.
+func TestBatch_ManyShortTasksAreDoneOnce(t *testing.T) {
+	r := newRig(t)
+	m, other := r.join("a"), r.join("b")
+	const tasks = 10
+	for i := range tasks {
+		publish(t, m, job{Name: fmt.Sprint(i)})
+	}
+	var attempts atomic.Int32
+	actor := mesh.ActorFunc[job](func(context.Context, job) error {
+		attempts.Add(1)
+		<-time.After(jobs().AckWait / 4) // the work
+		return nil
+	})
+	r.serveBatch(m, tasks, actor)
+	eventually(t, "the batch is taken", func() bool { return attempts.Load() > 0 })
+	r.serveBatch(other, tasks, actor)
+	eventually(t, "all done", func() bool { return pendingCount(t, m, "index") == 0 })
+	if n := attempts.Load(); n != tasks {
+		t.Errorf("got %d attempts, want one at each of %d tasks", n, tasks)
+	}
+}
+
 // batched serves all waiting tasks with one worker, in batches of ten messages.
 func (r *rig) batched(m *mesh.Mesh) *batcher {
 	r.t.Helper()

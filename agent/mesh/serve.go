@@ -470,16 +470,22 @@ func (s *server[T]) attemptOnce(ctx context.Context, batch *messageBatch, tasks 
 	return err
 }
 
-// withTimeout calls do with the queue's Timeout, and extends the AckWait of the batch meanwhile. If the batch expires, it
-// cancels do and returns errExpired.
+// withTimeout calls do with the queue's Timeout, and extends the AckWait of the batch before that and meanwhile, where it is time:
+// the attempts at the tasks of a batch may be short, and together longer than AckWait. If the batch expires, it cancels do and
+// returns errExpired.
 func (s *server[T]) withTimeout(ctx context.Context, batch *messageBatch, do func(context.Context) error) error {
 	if s.expired(batch) {
 		return errExpired
 	}
+	if batch.untilExtension(s.queue.AckWait) <= 0 {
+		if err := s.extend(ctx, batch); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.queue.Timeout)
 	var heartbeat errgroup.Group
 	heartbeat.Go(func() error {
-		for sleep(ctx, s.queue.AckWait/3) {
+		for sleep(ctx, batch.untilExtension(s.queue.AckWait)) {
 			if err := s.extend(ctx, batch); err != nil {
 				cancel()
 				return err
