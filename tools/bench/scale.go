@@ -25,7 +25,7 @@ type scaleSize struct {
 	partitions int    // of the schedule
 	feeds      int
 	items      int           // entries of each feed
-	polled     int           // feeds that are polled, with one entry each
+	polled     int           // feeds for each agent that are polled, with one entry each
 	cpu        float64       // share of a core for each agent
 	delay      time.Duration // of a link, in each direction
 }
@@ -40,7 +40,7 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	flags.IntVar(&size.partitions, "partitions", 8, "partitions of the schedule")
 	flags.IntVar(&size.feeds, "feeds", 600, "number of generated feeds, for any number of agents")
 	flags.IntVar(&size.items, "items", 20, "entries per feed document")
-	flags.IntVar(&size.polled, "polled", 4500, "number of feeds with one entry, whose polls are measured")
+	flags.IntVar(&size.polled, "polled", 1500, "number of feeds with one entry for each agent, whose polls are measured")
 	flags.Float64Var(&size.cpu, "share", 0.15, "share of a core for each agent")
 	flags.DurationVar(&size.delay, "delay", time.Millisecond, "delay of the links between agents and servers, in each direction")
 	if err := report.Flags(flags, args); err != nil {
@@ -264,7 +264,7 @@ const scaledRounds = 3
 // polls adds feeds of one entry, polls them some times, with nothing new, and returns the rate: as in [scaledMesh.intake], of
 // those between a tenth and nine tenths of each round. The rest is the time until status shows that a round has ended.
 func (m *scaledMesh) polls(ctx context.Context) (rate float64, err error) {
-	n := m.limits.polled
+	n := m.limits.polled * m.agents
 	feeds, err := startFeedServer(feedsSize{feeds: n, items: 1, hosts: n})
 	if err != nil {
 		return 0, err
