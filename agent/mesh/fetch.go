@@ -22,8 +22,8 @@ const (
 )
 
 // fetchBatch returns a batch of up to limit messages. If some are available, it fetches them without waiting;
-// otherwise it waits for the first and fetches those that arrived with it. It returns nil if none arrived in time.
-func (c *client) fetchBatch(ctx context.Context, consumer jetstream.Consumer, limit, available int) (msgs []jetstream.Msg, err error) {
+// otherwise it waits for the first and fetches a share of those that arrived with it. It returns nil if none arrived in time.
+func (c *client) fetchBatch(ctx context.Context, consumer jetstream.Consumer, limit, available, shares int) (msgs []jetstream.Msg, err error) {
 	if available > 0 {
 		if msgs, err = collect(consumer.FetchNoWait(available)); err != nil || len(msgs) > 0 {
 			return msgs, err
@@ -32,7 +32,7 @@ func (c *client) fetchBatch(ctx context.Context, consumer jetstream.Consumer, li
 	msgs, err = c.awaitMessage(ctx, consumer)
 	n := batchLimit(msgs, limit) - 1
 	if len(msgs) == 0 || !redelivered(msgs[0]) { // messages to be redelivered do not count as pending
-		n = min(n, pendingCount(msgs))
+		n = min(n, shareOf(pendingCount(msgs), shares))
 	}
 	if err != nil || n == 0 {
 		return msgs, err
@@ -101,6 +101,9 @@ func pendingCount(msgs []jetstream.Msg) int {
 	}
 	return int(meta.NumPending)
 }
+
+// shareOf returns one of the shares of a number of messages, rounded up.
+func shareOf(messages, shares int) int { return (messages + shares - 1) / shares }
 
 func collect(batch jetstream.MessageBatch, err error) ([]jetstream.Msg, error) {
 	if err != nil {

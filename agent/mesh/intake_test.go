@@ -59,3 +59,36 @@ func TestIntake_LaterTasksOfALeaseFirst(t *testing.T) {
 	}
 	eventually(t, "the agent takes tasks of the shared queue", func() bool { return byBusy.Load() == 1 })
 }
+
+// Few tasks are shared between the agents, though one batch could take all.
+func TestIntake_FewTasksAreShared(t *testing.T) {
+	r := newRig(t)
+	one := r.join("a")
+	r.running(func(ctx context.Context) error { return one.WatchAgents(ctx) })
+	for _, id := range []string{"b", "c"} {
+		if err := one.Heartbeat(t.Context(), subjects.Agent{ID: id, Roles: []string{"index"}, Schema: subjects.Schema}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the other agents are known", func() bool { return one.Serving("index") == 3 })
+	const tasks = 10
+	for i := range tasks {
+		publish(t, one, job{Name: fmt.Sprint(i)})
+	}
+	release := make(chan bool)
+	r.serveBatch(one, tasks, mesh.ActorFunc[job](func(context.Context, job) error { <-release; return nil }))
+	taken := func() int {
+		consumer, err := r.stream("index").Consumer(t.Context(), jobs().Consumer("").Durable)
+		if err != nil {
+			return 0 // not created yet
+		}
+		return consumer.CachedInfo().NumAckPending
+	}
+	// The first, and a third of the other nine.
+	eventually(t, "a batch is taken", func() bool { return taken() >= 4 })
+	if n := taken(); n != 4 {
+		t.Errorf("got a batch of %d of %d tasks, want 4", n, tasks)
+	}
+	close(release)
+	eventually(t, "all done", func() bool { return pendingCount(t, one, "index") == 0 })
+}

@@ -102,15 +102,16 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			return
 		}
 		s.mesh.intake.await(ctx, s.queue.Name, s.mesh.Serving(s.queue.Name) > 1) // while the other workers of the pool wait for this one
+		shares := s.shares(ctx)
 		var msgs []jetstream.Msg
 		var err error
 		if consumer == nil {
 			consumer, err = s.mesh.js.CreateOrUpdateConsumer(ctx, s.queue.Name, s.queue.Consumer(partition))
 		}
 		if err == nil {
-			msgs, err = s.mesh.fetchBatch(ctx, consumer, limit, available)
+			msgs, err = s.mesh.fetchBatch(ctx, consumer, limit, available, shares)
 			if available = 0; pendingCount(msgs) > 0 {
-				available = batchLimit(msgs, limit)
+				available = min(batchLimit(msgs, limit), shareOf(pendingCount(msgs), shares))
 			}
 			// Exclusive tasks wait for hosts, not for this process.
 			s.mesh.intake.report(ctx, s.queue.Name, subject, available > 0 && !s.queue.Exclusive)
@@ -139,6 +140,17 @@ func (s *server[T]) runWorker(ctx context.Context, partition string, fetching ch
 			})
 		}
 	}
+}
+
+// shares returns into how many parts the waiting tasks are divided, of which a batch takes one: as many as there are workers in the
+// mesh. Otherwise some agents take all of a short queue, and the others are idle. Tasks of which a batch makes one request are not
+// divided, nor those that only this agent takes, as the holder of a lease.
+func (s *server[T]) shares(ctx context.Context) int {
+	agents := s.mesh.Serving(s.queue.Name)
+	if s.batched || agents == 1 || holds(ctx) {
+		return 1
+	}
+	return agents * cap(s.turns)
 }
 
 // serveMemory processes tasks of a queue in memory until ctx ends.
