@@ -46,6 +46,9 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
+	if size.rounds < 1 {
+		return fmt.Errorf("-rounds %d: want at least 1", size.rounds)
+	}
 	var numbers []int
 	for number := range strings.SplitSeq(size.counts, ",") {
 		n, err := strconv.Atoi(number)
@@ -76,19 +79,20 @@ func benchScale(ctx context.Context, out *report.Report, args []string) error {
 	if err != nil {
 		return err
 	}
-	compare := func(what string, rate func(scaleRates) float64) {
-		for i, n := range numbers {
-			each := medianBy(measured[n], rate) / float64(n)
-			out.Add(fmt.Sprintf("%d agents: %s of an agent", n, what), each, "/s")
-			if i > 0 {
-				first := numbers[0]
-				out.Aimed(fmt.Sprintf("%d agents: %s, of linear", n, what), each*float64(first)/medianBy(measured[first], rate), "", ">= 0.85")
-			}
+	compareRates(out, "items", func(r scaleRates) float64 { return r.items }, numbers, measured)
+	compareRates(out, "polls", func(r scaleRates) float64 { return r.polls }, numbers, measured)
+	return nil
+}
+
+// compareRates adds rows of a rate of an agent, for each number of agents, beside that of the first number.
+func compareRates(out *report.Report, what string, rate func(scaleRates) float64, numbers []int, measured map[int][]scaleRates) {
+	of := func(n int) float64 { return medianBy(measured[n], rate) / float64(n) }
+	for i, n := range numbers {
+		out.Add(fmt.Sprintf("%d agents: %s of an agent", n, what), of(n), "/s")
+		if i > 0 {
+			out.Aimed(fmt.Sprintf("%d agents: %s, of linear", n, what), of(n)/of(numbers[0]), "", ">= 0.85")
 		}
 	}
-	compare("items", func(r scaleRates) float64 { return r.items })
-	compare("polls", func(r scaleRates) float64 { return r.polls })
-	return nil
 }
 
 // medianBy returns the median of what a function returns for each of the rates.
