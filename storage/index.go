@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"feedmesh/classify/query"
 )
@@ -67,6 +68,17 @@ type EmbeddingIndex interface {
 
 	// HasEmbedder reports whether semantic searches are possible. It takes no longer than a search.
 	HasEmbedder(ctx context.Context) bool
+}
+
+// A DividedIndex is an [Index] that consists of parts by the days on which items were first seen, because its engine takes longer for
+// an item the larger an index is.
+type DividedIndex interface {
+	Index
+
+	// Divide adjusts the parts to the days of stored items, with their numbers, as of a time. Items that it moves to another part are
+	// missing until they are put again. One process in the mesh calls it, before it compares the index with the store, and often
+	// enough that the part for a day exists before that day.
+	Divide(ctx context.Context, stored map[time.Time]int64, now time.Time) error
 }
 
 type acceptedKey struct{}

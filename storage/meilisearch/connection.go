@@ -1,12 +1,16 @@
 package meilisearch
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +21,12 @@ import (
 type connection struct {
 	url          string // for messages
 	address, key string
-	name         string // of the index
+	name         string // of the index, and of its first part
+	known        partsCache
+	partSize     int64
 	embedder     Embedder
 	embedders    embedderCache
 	server       upstream.ServiceManager
-	index        upstream.IndexManager
 	http         *http.Client
 	log          *slog.Logger
 }
@@ -39,7 +44,7 @@ func newConnection(options Options) (*connection, error) {
 	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
 	c := &connection{
 		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name, embedder: options.Embedder,
-		http: client, log: options.Log,
+		http: client, log: options.Log, partSize: cmp.Or(options.partSize, partSize),
 	}
 	if c.name == "" {
 		c.name = IndexName
@@ -48,63 +53,139 @@ func newConnection(options Options) (*connection, error) {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.server = upstream.New(c.address, upstream.WithAPIKey(c.key), upstream.WithCustomClient(client), upstream.DisableRetries())
-	c.index = c.server.Index(c.name)
 	return c, nil
 }
 
-// stats returns the statistics of the index, zero if it is missing.
-func (c *connection) stats(ctx context.Context) (*upstream.StatsIndex, error) {
-	stats, err := c.index.GetStatsWithContext(ctx, nil)
-	if isMissing(err) {
-		return &upstream.StatsIndex{}, nil
-	}
-	return stats, err
+// An answer is what all searched parts answer to a request.
+type answer struct {
+	hits   []hit // in no order if there are several parts
+	total  int64
+	facets map[string]map[string]int64 // by attribute and value
 }
 
-// isEmpty reports whether the index is empty. Then Meilisearch rejects attributes as not searchable.
-func (c *connection) isEmpty(ctx context.Context) bool {
-	stats, err := c.stats(ctx)
-	return err == nil && stats.NumberOfDocuments == 0
-}
-
-// find returns the results of each request, or nil if the index is empty.
-func (c *connection) find(ctx context.Context, requests ...*upstream.SearchRequest) ([]upstream.SearchResponse, error) {
-	found, err := c.multiSearch(ctx, &upstream.MultiSearchRequest{Queries: requests})
+// findIn returns the answer to each request from parts with documents, or nil if there are none.
+func (c *connection) findIn(ctx context.Context, in parts, requests ...*upstream.SearchRequest) ([]answer, error) {
+	found, in, err := c.multiSearch(ctx, in, func(in parts) *upstream.MultiSearchRequest {
+		return &upstream.MultiSearchRequest{Queries: in.requests(requests)}
+	})
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return found.Results, nil
-}
-
-// multiSearch sends a batch of searches and returns the results, or nil if the index is empty.
-func (c *connection) multiSearch(ctx context.Context, r *upstream.MultiSearchRequest) (*upstream.MultiSearchResponse, error) {
-	found, err := c.server.MultiSearchWithContext(ctx, r)
-	if isMissing(err) || hasCode(err, "invalid_search_attributes_to_search_on") && c.isEmpty(ctx) {
-		return nil, nil
+	answers := make([]answer, len(requests))
+	for i, r := range found.Results {
+		if err := answers[i/len(in)].add(in[i%len(in)], r); err != nil {
+			return nil, err
+		}
 	}
-	return found, err
+	return answers, nil
 }
 
-// fetch returns the requested documents, or none if the index is missing.
-func (c *connection) fetch(ctx context.Context, query *upstream.DocumentsQuery) (*upstream.DocumentsResult, error) {
+// requests returns each request once for each part.
+func (all parts) requests(requests []*upstream.SearchRequest) []*upstream.SearchRequest {
+	each := make([]*upstream.SearchRequest, 0, len(requests)*len(all))
+	for _, r := range requests {
+		for _, p := range all {
+			one := *r
+			one.IndexUID = p.name
+			each = append(each, &one)
+		}
+	}
+	return each
+}
+
+// add adds the answer of a part.
+func (a *answer) add(from part, r upstream.SearchResponse) error {
+	var hits []hit
+	if err := r.Hits.DecodeInto(&hits); err != nil {
+		return err
+	}
+	for i := range hits {
+		hits[i].part = from.name
+	}
+	a.hits = append(a.hits, hits...)
+	a.total += r.TotalHits + r.EstimatedTotalHits // it has one of them
+	return addFacets(&a.facets, r.FacetDistribution)
+}
+
+// addFacets adds counts of facet values.
+func addFacets(to *map[string]map[string]int64, distribution json.RawMessage) error {
+	if len(distribution) == 0 {
+		return nil
+	}
+	var facets map[string]map[string]int64
+	if err := json.Unmarshal(distribution, &facets); err != nil {
+		return err
+	}
+	if *to == nil {
+		*to = map[string]map[string]int64{}
+	}
+	for name, counts := range facets {
+		if (*to)[name] == nil {
+			(*to)[name] = counts
+			continue
+		}
+		for value, n := range counts {
+			(*to)[name][value] += n
+		}
+	}
+	return nil
+}
+
+// multiSearch sends the batch of searches that build returns for parts, and returns the results, or nil without parts. If some of them
+// are not there any more, it searches the others.
+func (c *connection) multiSearch(
+	ctx context.Context, in parts, build func(parts) *upstream.MultiSearchRequest,
+) (*upstream.MultiSearchResponse, parts, error) {
+	for len(in) > 0 {
+		found, err := c.server.MultiSearchWithContext(ctx, build(in))
+		// Meilisearch rejects attributes as not searchable if an index is empty.
+		if !isMissing(err) && !hasCode(err, "invalid_search_attributes_to_search_on") {
+			return found, in, err
+		}
+		now, failed := c.readParts(ctx)
+		if failed != nil {
+			return nil, nil, failed
+		}
+		names := now.filled().names()
+		left := slices.DeleteFunc(slices.Clone(in), func(p part) bool { return !slices.Contains(names, p.name) })
+		if len(left) == len(in) {
+			return nil, nil, err
+		}
+		in = left
+	}
+	return nil, nil, nil
+}
+
+// fetch returns the requested documents of a part, or none if it is missing.
+func (c *connection) fetch(ctx context.Context, index string, query *upstream.DocumentsQuery) (*upstream.DocumentsResult, error) {
 	found := new(upstream.DocumentsResult)
-	if err := c.index.GetDocumentsWithContext(ctx, query, found); err != nil && !isMissing(err) {
+	if err := c.server.Index(index).GetDocumentsWithContext(ctx, query, found); err != nil && !isMissing(err) {
 		return nil, err
 	}
 	return found, nil
 }
 
-// documents returns the attributes of the documents with the given keys.
-func (c *connection) documents(ctx context.Context, keys []string, attributes ...attribute) ([]document, error) {
-	found, err := c.fetch(ctx, &upstream.DocumentsQuery{
-		Ids: keys, Limit: int64(len(keys)), Fields: names(append([]attribute{attrID}, attributes...)...),
-	})
-	if err != nil {
-		return nil, err
+// documents returns the attributes of the documents of hits.
+func (c *connection) documents(ctx context.Context, hits []hit, attributes ...attribute) ([]document, error) {
+	keys := map[string][]string{} // by part
+	for _, h := range hits {
+		keys[h.part] = append(keys[h.part], h.ID)
 	}
-	var docs []document
-	err = found.Results.DecodeInto(&docs)
-	return docs, err
+	var all []document
+	for _, index := range slices.Sorted(maps.Keys(keys)) {
+		found, err := c.fetch(ctx, index, &upstream.DocumentsQuery{
+			Ids: keys[index], Limit: int64(len(keys[index])), Fields: names(append([]attribute{attrID}, attributes...)...),
+		})
+		if err != nil {
+			return nil, err
+		}
+		var docs []document
+		if err := found.Results.DecodeInto(&docs); err != nil {
+			return nil, err
+		}
+		all = append(all, docs...)
+	}
+	return all, nil
 }
 
 // Close implements [storage.Index]. The server finishes tasks that it already has.
@@ -124,5 +205,7 @@ type Options struct {
 
 	Embedder Embedder // is applied to the index; nil: the index keeps the one that it has
 
-	name string // of the index; differs from IndexName in tests only
+	// The following differ from the constants in tests only.
+	name     string // of the index
+	partSize int64
 }

@@ -47,7 +47,7 @@ func (c *connection) openError(ctx context.Context, err error) error {
 
 func (c *connection) keyRefused() string {
 	return fmt.Sprintf("the Meilisearch at %s refuses the key: give its master key, "+
-		"or a key whose actions are \"*\" and whose indexes include %q", c.url, c.name)
+		"or a key whose actions are \"*\" and whose indexes are %q", c.url, c.name+"*")
 }
 
 // explain separates temporary errors ([storage.ErrUnavailable]) from permanent ones. It does not wrap the

@@ -7,7 +7,7 @@ import (
 )
 
 // An expander looks up the words that have a prefix.
-type expander struct{ *connection }
+type expander struct{ *search }
 
 // expanded replaces prefixes that Meilisearch cannot search: it supports a prefix only for the last word, and
 // not in negations. Such a prefix becomes the words that it matches.
@@ -78,21 +78,13 @@ func (e expander) moreCompletions(ctx context.Context, begin string, completions
 	for _, token := range completions {
 		b.not = append(b.not, []string{token})
 	}
-	r := b.request(e.name)
+	r := b.request()
 	r.Limit = documentsARound
-	found, err := e.find(ctx, r)
+	found, err := e.findIn(ctx, e.in, r)
 	if err != nil || found == nil {
 		return nil, err
 	}
-	var hits []hit
-	if err := found[0].Hits.DecodeInto(&hits); err != nil || len(hits) == 0 {
-		return nil, err
-	}
-	keys := make([]string, len(hits))
-	for i, h := range hits {
-		keys[i] = h.ID
-	}
-	docs, err := e.documents(ctx, keys, attrStems)
+	docs, err := e.documents(ctx, found[0].hits, attrStems)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,10 @@ import (
 	"feedmesh/storage"
 )
 
-var _ storage.EmbeddingIndex = (*Late)(nil)
+var (
+	_ storage.EmbeddingIndex = (*Late)(nil)
+	_ storage.DividedIndex   = (*Late)(nil)
+)
 
 // A Late is the index of a server that could not be reached yet. Until [Late.Open] succeeds, all calls return an error
 // that is [storage.ErrUnavailable], like those of an [Index] whose server is away.
@@ -73,6 +76,15 @@ func (l *Late) Delete(ctx context.Context, ids ...string) error {
 		return err
 	}
 	return index.Delete(ctx, ids...)
+}
+
+// Divide implements [storage.DividedIndex].
+func (l *Late) Divide(ctx context.Context, stored map[time.Time]int64, now time.Time) error {
+	index, err := l.opened()
+	if err != nil {
+		return err
+	}
+	return index.Divide(ctx, stored, now)
 }
 
 // Search implements [storage.Index].

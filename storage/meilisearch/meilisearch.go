@@ -1,7 +1,7 @@
 // Package meilisearch implements [storage.Index] with a Meilisearch server that all agents share. People can
 // use its dashboard. The index can be rebuilt from the store at any time.
 //
-// [Open] returns an [Index]. Meilisearch supports only a part of the query language: see tokenOf for stems,
+// [Open] returns an [Index], which consists of parts by time: see partSize. Meilisearch supports only a part of the query language: see tokenOf for stems,
 // addPairs for phrases, branchesOf for alternatives, and expanded for prefixes.
 //
 // Meilisearch accepts more tasks than it can process, and reports failures later. So an Index adds a task only while few wait in
@@ -12,13 +12,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
 	"feedmesh/storage"
 )
 
-var _ storage.EmbeddingIndex = (*Index)(nil)
+var (
+	_ storage.EmbeddingIndex = (*Index)(nil)
+	_ storage.DividedIndex   = (*Index)(nil)
+)
 
 // MinVersion is the oldest supported version of Meilisearch.
 const MinVersion = "1.21"
@@ -66,7 +70,7 @@ func Check(ctx context.Context, options Options) error {
 	if err := x.checkVersion(ctx); err != nil {
 		return err
 	}
-	if _, err := x.stats(ctx); err != nil {
+	if _, err := x.readParts(ctx); err != nil {
 		return x.openError(ctx, err)
 	}
 	return nil
@@ -101,14 +105,27 @@ func (x *Index) check(ctx context.Context) error {
 	if err := x.checkVersion(ctx); err != nil {
 		return err
 	}
-	if err := x.applySettings(ctx); err != nil {
+	all, err := x.readParts(ctx)
+	if err != nil {
 		return x.openError(ctx, err)
 	}
+	for _, p := range all {
+		if p.name == x.name && len(all) > 1 && p.documents == 0 {
+			continue // all its items have left
+		}
+		if err := x.applySettings(ctx, p.name); err != nil {
+			return x.openError(ctx, err)
+		}
+	}
 	for _, try := range []func() error{
-		func() error { _, err := x.queued(ctx); return err },
-		func() error { _, err := x.stats(ctx); return err },
-		func() error { _, err := x.find(ctx, &upstream.SearchRequest{IndexUID: x.name}); return err },
-		func() error { _, err := x.fetch(ctx, &upstream.DocumentsQuery{Limit: 1}); return err },
+		func() error { _, err := x.queued(ctx, all); return err },
+		func() error { _, err := x.findIn(ctx, parts{all.last()}, &upstream.SearchRequest{}); return err },
+		func() error { _, err := x.fetch(ctx, all.last().name, &upstream.DocumentsQuery{Limit: 1}); return err },
+		// A key may have rights for the first part only.
+		func() error {
+			_, err := x.fetch(ctx, partSince(x.name, time.Time{}), &upstream.DocumentsQuery{Limit: 1})
+			return err
+		},
 	} {
 		if err := try(); err != nil {
 			return x.openError(ctx, err)

@@ -1,10 +1,13 @@
 package meilisearch
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,6 +86,37 @@ func TestIndex(t *testing.T) {
 			t.Fatalf("open: %v", err)
 		}
 		return x
+	}, indextest.NoBoost)
+}
+
+// A spread puts items with the usual FirstSeen on one of two days, each in another part of the index.
+type spread struct{ *Index }
+
+// Put implements [storage.Index].
+func (s spread) Put(ctx context.Context, items ...storage.IndexItem) error {
+	for i, it := range items {
+		if it.FirstSeen.Equal(noon) {
+			items[i].FirstSeen = noon.AddDate(0, 0, int(crc32.ChecksumIEEE([]byte(it.ID))%2))
+		}
+	}
+	return s.Index.Put(ctx, items...)
+}
+
+// TestIndex_Parts checks the contract with items in several parts.
+func TestIndex_Parts(t *testing.T) {
+	needServer(t)
+	indextest.TestIndex(t, func(t *testing.T) storage.Index {
+		x, err := Open(t.Context(), newOptions(t))
+		if err != nil {
+			t.Fatalf("open: %v", err)
+		}
+		if err := x.applySettings(t.Context(), partSince(x.name, noon.AddDate(0, 0, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(t.Name(), "Days") || strings.Contains(t.Name(), "Stamps") { // tests of the days themselves
+			return x
+		}
+		return spread{x}
 	}, indextest.NoBoost)
 }
 

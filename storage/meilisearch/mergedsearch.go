@@ -7,11 +7,11 @@ import (
 	upstream "github.com/meilisearch/meilisearch-go"
 )
 
-// maxMerged bounds the hits of several branches that are searched for the first hit of each story:
+// maxMerged bounds the hits of several branches or parts that are searched for the first hit of each story:
 // Meilisearch cannot do that in merged results. Pages end there.
 const maxMerged = 1000
 
-// several runs several branches in one batch. Meilisearch merges the results: it returns and counts each
+// several runs several branches, or searches several parts, in one batch. Meilisearch merges the results: it returns and counts each
 // document once.
 func (s *search) several(ctx context.Context) (*findings, error) {
 	offset, limit := s.window()
@@ -37,12 +37,17 @@ func (s *search) several(ctx context.Context) (*findings, error) {
 
 // merged returns the merged results of requests, from offset on.
 func (s *search) merged(ctx context.Context, requests []*upstream.SearchRequest, offset, limit int64) (*findings, error) {
-	federation := &upstream.MultiSearchFederation{Offset: offset, Limit: limit}
-	if facets := s.facets(); facets != nil {
-		federation.FacetsByIndex = map[string][]string{s.name: facets}
-		federation.MergeFacets = &upstream.MultiSearchFederationMergeFacets{MaxValuesPerFacet: maxFacetValues}
-	}
-	found, err := s.multiSearch(ctx, &upstream.MultiSearchRequest{Federation: federation, Queries: requests})
+	found, _, err := s.multiSearch(ctx, s.in, func(in parts) *upstream.MultiSearchRequest {
+		federation := &upstream.MultiSearchFederation{Offset: offset, Limit: limit}
+		if facets := s.facets(); facets != nil {
+			federation.FacetsByIndex = map[string][]string{}
+			for _, p := range in {
+				federation.FacetsByIndex[p.name] = facets
+			}
+			federation.MergeFacets = &upstream.MultiSearchFederationMergeFacets{MaxValuesPerFacet: maxFacetValues}
+		}
+		return &upstream.MultiSearchRequest{Federation: federation, Queries: in.requests(requests)}
+	})
 	if err != nil || found == nil {
 		return &findings{}, err
 	}

@@ -1,7 +1,6 @@
 package meilisearch
 
 import (
-	"encoding/json"
 	"slices"
 
 	upstream "github.com/meilisearch/meilisearch-go"
@@ -15,6 +14,7 @@ type search struct {
 	query    storage.Query
 	scored   bool
 	after    cursor
+	in       parts                     // to search
 	searches []*upstream.SearchRequest // one request per branch; each finds complete results
 }
 
@@ -41,7 +41,7 @@ func (s *search) window() (offset, limit int64) {
 func (s *search) strict(branches []branch) []*upstream.SearchRequest {
 	var requests []*upstream.SearchRequest
 	for _, b := range s.prepared(branches) {
-		requests = append(requests, b.request(s.name))
+		requests = append(requests, b.request())
 	}
 	return requests
 }
@@ -113,6 +113,8 @@ type hit struct {
 	Published string  `json:"published"`
 	Story     string  `json:"story"`
 	Score     float64 `json:"_rankingScore"`
+
+	part string // its name; empty in merged results
 }
 
 // results returns the page after the cursor.
@@ -140,12 +142,4 @@ func (s *search) results(found *findings) storage.Results {
 		results.Hits = append(results.Hits, storage.Hit{ID: idOf(h.ID), Score: h.Score})
 	}
 	return results
-}
-
-// decodeFacets decodes the counts of facet values.
-func decodeFacets(distribution json.RawMessage, into *map[string]map[string]int64) error {
-	if len(distribution) == 0 {
-		return nil
-	}
-	return json.Unmarshal(distribution, into)
 }

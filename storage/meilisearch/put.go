@@ -1,11 +1,14 @@
 package meilisearch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	upstream "github.com/meilisearch/meilisearch-go"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/storage"
 )
@@ -28,13 +31,75 @@ type writer struct {
 func (w *writer) Put(ctx context.Context, items ...storage.IndexItem) error {
 	rejected := &storage.RejectedError{}
 	err := w.take(ctx, len(items), func() error {
-		return w.put(ctx, items, rejected)
+		return w.putParts(ctx, items, rejected)
 	})
 	if err != nil {
 		return w.failed(ctx, "index items", err)
 	}
 	if len(rejected.IDs) > 0 {
 		return rejected
+	}
+	return nil
+}
+
+// putParts indexes the items in their parts, in all at the same time, so that new items do not wait for old ones.
+func (w *writer) putParts(ctx context.Context, items []storage.IndexItem, rejected *storage.RejectedError) error {
+	all, err := w.readParts(ctx)
+	if err != nil {
+		return err
+	}
+	var reporting sync.Mutex
+	reported := storage.WithAccepted(ctx, func() {
+		reporting.Lock()
+		defer reporting.Unlock()
+		storage.ReportAccepted(ctx)
+	})
+	group, ctx := errgroup.WithContext(reported)
+	refused := make([]storage.RejectedError, len(all))
+	for i, p := range all {
+		if own := p.itemsOf(items); len(own) > 0 {
+			group.Go(func() error {
+				if err := w.put(ctx, p.name, own, &refused[i]); err != nil {
+					return err
+				}
+				return w.deleteElsewhere(ctx, all, p, own)
+			})
+		}
+	}
+	err = group.Wait()
+	for _, r := range refused {
+		rejected.IDs, rejected.Err = append(rejected.IDs, r.IDs...), cmp.Or(rejected.Err, r.Err)
+	}
+	return err
+}
+
+// deleteElsewhere deletes the documents of items of a part from all others. An item of a feed that was removed and added again is seen
+// for the first time again, and may have been in another part.
+func (w *writer) deleteElsewhere(ctx context.Context, all parts, own part, items []storage.IndexItem) error {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.ID
+	}
+	keys := keysOf(ids)
+	for _, p := range all {
+		if p.name == own.name || p.documents == 0 || len(keys) == 0 {
+			continue
+		}
+		hits := make([]hit, len(keys))
+		for i, key := range keys {
+			hits[i] = hit{ID: key, part: p.name}
+		}
+		docs, err := w.documents(ctx, hits)
+		if err != nil {
+			return err
+		}
+		found := make([]string, len(docs))
+		for i, d := range docs {
+			found[i] = d.ID
+		}
+		if err := w.delete(ctx, p.name, found); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -83,17 +148,17 @@ func nextPayload(items []storage.IndexItem) (payload []byte, n int) {
 
 // put indexes the items. Meilisearch rejects a whole task for one bad document: then put retries the
 // halves, and so on, until only bad documents remain.
-func (w *writer) put(ctx context.Context, items []storage.IndexItem, rejected *storage.RejectedError) error {
+func (w *writer) put(ctx context.Context, index string, items []storage.IndexItem, rejected *storage.RejectedError) error {
 	for len(items) > 0 {
 		payload, n := nextPayload(items)
-		err := w.add(ctx, payload)
+		err := w.add(ctx, index, payload)
 		why := (*rejection)(nil)
 		switch {
 		case err != nil && !errors.As(err, &why):
 			return err
 		case err != nil && n > 1:
 			for _, half := range [][]storage.IndexItem{items[:n/2], items[n/2 : n]} {
-				if err := w.put(ctx, half, rejected); err != nil {
+				if err := w.put(ctx, index, half, rejected); err != nil {
 					return err
 				}
 			}
@@ -108,13 +173,13 @@ func (w *writer) put(ctx context.Context, items []storage.IndexItem, rejected *s
 }
 
 // add indexes the documents as one task.
-func (w *writer) add(ctx context.Context, payload []byte) error {
-	if err := w.prepare(ctx); err != nil {
+func (w *writer) add(ctx context.Context, index string, payload []byte) error {
+	if err := w.prepare(ctx, index); err != nil {
 		return err
 	}
 	key := string(attrID)
 	err := w.run(ctx, func() (*upstream.TaskInfo, error) {
-		info, err := w.index.AddDocumentsNdjsonWithContext(ctx, payload, &upstream.DocumentOptions{PrimaryKey: &key})
+		info, err := w.server.Index(index).AddDocumentsNdjsonWithContext(ctx, payload, &upstream.DocumentOptions{PrimaryKey: &key})
 		payload = nil // not in memory while the task waits
 		if err == nil {
 			storage.ReportAccepted(ctx) // the server processes tasks in the order of their acceptance
@@ -125,30 +190,49 @@ func (w *writer) add(ctx context.Context, payload []byte) error {
 		return err
 	}
 	// If the index was deleted meanwhile, the task created it without settings.
-	return w.prepare(ctx)
+	return w.prepare(ctx, index)
+}
+
+// keysOf returns the keys of the items that can be in the index.
+func keysOf(ids []string) (keys []string) {
+	for _, id := range ids {
+		if key := keyOf(id); key != "" && len(key) <= maxKey {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Delete implements [storage.Index].
 func (w *writer) Delete(ctx context.Context, ids ...string) error {
-	var keys []string
-	for _, id := range ids {
-		if key := keyOf(id); key != "" && len(key) <= maxKey { // other keys cannot exist
-			keys = append(keys, key)
-		}
-	}
+	keys := keysOf(ids)
 	err := w.take(ctx, len(keys), func() error {
-		for chunk := range slices.Chunk(keys, maxPayload/maxKey) {
-			err := w.run(ctx, func() (*upstream.TaskInfo, error) {
-				return w.index.DeleteDocumentsWithContext(ctx, chunk, nil)
-			})
-			if why := (*rejection)(nil); err != nil && !(errors.As(err, &why) && why.code == indexNotFound) {
-				return err
-			}
+		all, err := w.readParts(ctx)
+		if err != nil {
+			return err
 		}
-		return nil
+		// From all parts: the days of deleted items are not known, and a put of them may wait in the queue.
+		group, ctx := errgroup.WithContext(ctx)
+		for _, p := range all {
+			group.Go(func() error { return w.delete(ctx, p.name, keys) })
+		}
+		return group.Wait()
 	})
 	if err != nil {
 		return w.failed(ctx, "delete items from the index", err)
+	}
+	return nil
+}
+
+// delete deletes the documents with the keys from an index.
+func (w *writer) delete(ctx context.Context, index string, keys []string) error {
+	for chunk := range slices.Chunk(keys, maxPayload/maxKey) {
+		err := w.run(ctx, func() (*upstream.TaskInfo, error) {
+			return w.server.Index(index).DeleteDocumentsWithContext(ctx, chunk, nil)
+		})
+		if why := (*rejection)(nil); err != nil && !(errors.As(err, &why) && why.code == indexNotFound) {
+			return err
+		}
 	}
 	return nil
 }

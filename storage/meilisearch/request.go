@@ -46,11 +46,16 @@ func phrases(tokens []string, room int) []string {
 	return all
 }
 
-// request returns a request for the documents of the branch in an index.
-func (b branch) request(index string) *upstream.SearchRequest {
-	r := &upstream.SearchRequest{
-		IndexUID: index, Filter: b.only.request(), AttributesToRetrieve: names(attrID, attrPublished, attrStory),
-	}
+// counted returns a request for the exact number of the documents of the branch, without the documents.
+func counted(b branch) *upstream.SearchRequest {
+	r := b.request()
+	r.HitsPerPage = new(int64)
+	return r
+}
+
+// request returns a request for the documents of the branch.
+func (b branch) request() *upstream.SearchRequest {
+	r := &upstream.SearchRequest{Filter: b.only.request(), AttributesToRetrieve: names(attrID, attrPublished, attrStory)}
 	if r.Query = b.text(); r.Query != "" {
 		r.MatchingStrategy = upstream.All
 		r.AttributesToSearchOn = names(stemAttributes...)

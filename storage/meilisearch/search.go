@@ -39,9 +39,12 @@ func (r reader) Search(ctx context.Context, q storage.Query) (storage.Results, e
 
 // search returns a page of the results of the branches. If nothing matches, a retry allows typos.
 func (r reader) search(ctx context.Context, q storage.Query, after cursor, branches []branch) (storage.Results, error) {
-	s := &search{connection: r.connection, query: q, scored: q.Scored(), after: after}
-	branches, err := expander(r).expanded(ctx, branches)
+	in, err := r.searched(ctx)
 	if err != nil {
+		return storage.Results{}, err
+	}
+	s := &search{connection: r.connection, in: in, query: q, scored: q.Scored(), after: after}
+	if branches, err = (expander{s}).expanded(ctx, branches); err != nil {
 		return storage.Results{}, err
 	}
 	if after.Fuzzy {
@@ -76,7 +79,7 @@ func (s *search) page(ctx context.Context) (storage.Results, error) {
 		found, err = s.semantic(ctx)
 	case len(s.searches) == 0:
 		found = &findings{}
-	case len(s.searches) == 1:
+	case len(s.searches) == 1 && len(s.in) == 1:
 		found, err = s.one(ctx)
 	default:
 		found, err = s.several(ctx)
@@ -92,7 +95,7 @@ func (s *search) page(ctx context.Context) (storage.Results, error) {
 	return results, err
 }
 
-// one runs a single branch: once for the page, and once for the totals, which count items and not stories.
+// one runs a single branch in the only part: once for the page, and once for the totals, which count items and not stories.
 func (s *search) one(ctx context.Context) (*findings, error) {
 	page, whole := s.pages()[0], *s.searches[0]
 	page.Offset, page.Limit = s.window()
@@ -100,13 +103,9 @@ func (s *search) one(ctx context.Context) (*findings, error) {
 		page.Distinct = string(attrStory)
 	}
 	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
-	found, err := s.find(ctx, page, &whole)
+	found, err := s.findIn(ctx, s.in, page, &whole)
 	if err != nil || found == nil {
 		return &findings{}, err
 	}
-	f := &findings{offset: found[0].Offset, total: found[1].TotalHits}
-	if err := found[0].Hits.DecodeInto(&f.hits); err != nil {
-		return nil, err
-	}
-	return f, decodeFacets(found[1].FacetDistribution, &f.facets)
+	return &findings{hits: found[0].hits, offset: page.Offset, total: found[1].total, facets: found[1].facets}, nil
 }

@@ -157,7 +157,7 @@ func TestSearch_PlainWordsWorkWithoutFeedmesh(t *testing.T) {
 		"postgresql": "a", "postg": "a", "postgersql": "a", "databases": "a", "databse": "a", "migr": "a", "c++": "a",
 		"базах": "b", "база": "b", "зеленый": "b", "данны": "b",
 	} {
-		found, err := x.index.Search(words, &upstream.SearchRequest{})
+		found, err := x.server.Index(x.name).Search(words, &upstream.SearchRequest{})
 		if err != nil || len(found.Hits) == 0 {
 			t.Errorf("%q: got %v, %v, want %s", words, found, err, want)
 			continue

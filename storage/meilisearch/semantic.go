@@ -85,7 +85,10 @@ func (r reader) HasEmbedder(ctx context.Context) bool {
 	within, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	var settings set
-	err := r.requestSettings(within, http.MethodGet, nil, &settings)
+	all, err := r.readParts(within)
+	if err == nil {
+		err = r.requestSettings(within, http.MethodGet, all.last().name, nil, &settings)
+	}
 	if err != nil && ctx.Err() != nil { // the client has left
 		return e.has
 	}
@@ -111,7 +114,7 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 	}
 	similar := float64(s.query.Semantic) / 100
 	requests := []*upstream.SearchRequest{{
-		IndexUID: s.name, Query: words, Filter: allOf(found(s.query), allOf(conditionsOf(beside)...)).request(),
+		Query: words, Filter: allOf(found(s.query), allOf(conditionsOf(beside)...)).request(),
 		AttributesToRetrieve: names(attrID, attrPublished, attrStory), ShowRankingScore: true,
 		Hybrid: &upstream.SearchRequestHybrid{Embedder: embedderName, SemanticRatio: 1}, FederationOptions: &upstream.SearchFederationOptions{Weight: similar},
 	}}

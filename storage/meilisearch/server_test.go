@@ -87,7 +87,7 @@ func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 	if got := x.tasks(t); got != before {
 		t.Errorf("the second open added %d tasks, want none", got-before)
 	}
-	info, err := x.index.UpdateRankingRules(&[]string{"words", "sort"})
+	info, err := x.server.Index(x.name).UpdateRankingRules(&[]string{"words", "sort"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 func wantSettings(t *testing.T, x *Index) {
 	t.Helper()
 	before := x.tasks(t)
-	if err := x.applySettings(t.Context()); err != nil {
+	if err := x.applySettings(t.Context(), x.name); err != nil {
 		t.Fatal(err)
 	}
 	if x.tasks(t) != before {
@@ -251,11 +251,11 @@ func TestPut_WaitsForTheTaskQueue(t *testing.T) {
 	docs := indextest.NewItemGenerator(1).Items(30)
 	key := string(attrID)
 	for i := range docs { // tasks of another agent, of two kinds so that the server does not batch them
-		_, err := x.index.AddDocumentsNdjson(documentOf(&docs[i]), &upstream.DocumentOptions{PrimaryKey: &key})
+		_, err := x.server.Index(x.name).AddDocumentsNdjson(documentOf(&docs[i]), &upstream.DocumentOptions{PrimaryKey: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.index.UpdateSearchCutoffMs(3000); err != nil {
+		if _, err := x.server.Index(x.name).UpdateSearchCutoffMs(3000); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -508,7 +508,7 @@ func TestStamps_OlderDocumentFormatIsStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := string(attrID)
-	info, err := x.index.UpdateDocuments([]map[string]any{{"id": "old", "form": form - 1}}, &upstream.DocumentOptions{PrimaryKey: &key})
+	info, err := x.server.Index(x.name).UpdateDocuments([]map[string]any{{"id": "old", "form": form - 1}}, &upstream.DocumentOptions{PrimaryKey: &key})
 	if err != nil {
 		t.Fatal(err)
 	}

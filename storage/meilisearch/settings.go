@@ -87,45 +87,45 @@ func normal(s set) (n set) {
 	return n
 }
 
-// applySettings creates the index if it is missing, and updates its settings if they differ.
-func (c *connection) applySettings(ctx context.Context) error {
+// applySettings creates an index if it is missing, and updates its settings if they differ.
+func (c *connection) applySettings(ctx context.Context, index string) error {
 	var has set
-	if err := c.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := c.requestSettings(ctx, http.MethodGet, index, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	for name, value := range settings {
 		if !reflect.DeepEqual(has[name], value) {
-			return c.updateSettings(ctx)
+			return c.updateSettings(ctx, index)
 		}
 	}
 	if c.embedder != nil && !c.embedder.isApplied(has) {
-		return c.updateSettings(ctx)
+		return c.updateSettings(ctx, index)
 	}
 	return nil
 }
 
-// prepare creates the index if it is missing, and applies the settings if it has none, which happens when the
+// prepare creates an index if it is missing, and applies the settings if it has none, which happens when the
 // index was deleted during a Put. Other settings stay: agents of two versions would alternate.
-func (c *connection) prepare(ctx context.Context) error {
+func (c *connection) prepare(ctx context.Context, index string) error {
 	var has set
-	if err := c.requestSettings(ctx, http.MethodGet, nil, &has); err != nil && !isMissing(err) {
+	if err := c.requestSettings(ctx, http.MethodGet, index, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
 	if has == nil || reflect.DeepEqual(has["searchableAttributes"], []any{"*"}) {
-		return c.updateSettings(ctx)
+		return c.updateSettings(ctx, index)
 	}
 	return nil
 }
 
 // updateSettings is one task, so that no index exists without settings.
-func (c *connection) updateSettings(ctx context.Context) error {
-	c.log.Info("giving the search index in Meilisearch its settings", "url", c.url)
+func (c *connection) updateSettings(ctx context.Context, index string) error {
+	c.log.Info("giving the search index in Meilisearch its settings", "url", c.url, "index", index)
 	var info upstream.TaskInfo
 	all := maps.Clone(settings)
 	if c.embedder != nil {
 		all["embedders"] = map[string]Embedder{embedderName: c.embedder}
 	}
-	if err := c.requestSettings(ctx, http.MethodPatch, all, &info); err != nil {
+	if err := c.requestSettings(ctx, http.MethodPatch, index, all, &info); err != nil {
 		return err
 	}
 	err := c.wait(ctx, &info)
@@ -135,13 +135,13 @@ func (c *connection) updateSettings(ctx context.Context) error {
 	return err
 }
 
-// requestSettings sends a request about the index's settings like the client, and returns its kind of error.
-func (c *connection) requestSettings(ctx context.Context, method string, send set, receive any) error {
+// requestSettings sends a request about an index's settings like the client, and returns its kind of error.
+func (c *connection) requestSettings(ctx context.Context, method, index string, send set, receive any) error {
 	body, err := json.Marshal(send)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.address+"/indexes/"+c.name+"/settings", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, c.address+"/indexes/"+index+"/settings", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

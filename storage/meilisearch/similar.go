@@ -24,6 +24,10 @@ const (
 	compared    = 60
 )
 
+// similarParts is the number of the latest parts in which similar items are searched for, so that the number of searches does not grow
+// with the age of the index.
+const similarParts = 4
+
 // minSimilarity is the [storage.Similarity] from which on two items have the same subject.
 const minSimilarity = 0.1
 
@@ -48,11 +52,11 @@ func (r reader) similar(ctx context.Context, item storage.IndexItem, limit int) 
 	if item.StoryID != "" {
 		only = allOf(only, not(compare(attrStory, "=", item.StoryID)))
 	}
-	keys, rarity, err := r.candidates(ctx, a, only)
-	if err != nil || len(keys) == 0 {
+	candidates, rarity, err := r.candidates(ctx, a, only)
+	if err != nil || len(candidates) == 0 {
 		return nil, err
 	}
-	others, err := r.weights(ctx, keys, stopTokens(item.Language))
+	others, err := r.weights(ctx, candidates, stopTokens(item.Language))
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +109,9 @@ func heaviest(weights map[string]float64, n int) []string {
 	return tokens[:min(n, len(tokens))]
 }
 
-// candidates returns the keys of the documents that share most with an item's tokens, according to searches
+// candidates returns the documents that share most with an item's tokens, according to searches
 // for the heaviest tokens and pairs of them, and the rarity of the tokens.
-func (r reader) candidates(ctx context.Context, weights map[string]float64, only condition) ([]string, map[string]float64, error) {
+func (r reader) candidates(ctx context.Context, weights map[string]float64, only condition) ([]hit, map[string]float64, error) {
 	tokens := heaviest(weights, soughtWords)
 	if len(tokens) == 0 {
 		return nil, nil, nil
@@ -123,19 +127,19 @@ func (r reader) candidates(ctx context.Context, weights map[string]float64, only
 	}
 	requests := make([]*upstream.SearchRequest, len(terms))
 	for i, must := range terms {
-		requests[i] = branch{must: must, only: only}.request(r.name)
+		requests[i] = branch{must: must, only: only}.request()
 		requests[i].Limit = foundEach
 	}
-	found, err := r.find(ctx, requests...)
-	if err != nil || found == nil {
-		return nil, nil, err
-	}
-	shared, err := sharedBy(terms[1:], found[1:])
+	in, err := r.searched(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	found, err := r.findIn(ctx, in[:min(len(in), similarParts)], requests...)
+	if err != nil || found == nil {
+		return nil, nil, err
+	}
 	rarity := rarityOf(weights, tokens, found)
-	return mostShared(shared, tokens, weights, rarity), rarity, nil
+	return mostShared(terms[1:], found[1:], tokens, weights, rarity), rarity, nil
 }
 
 // rarityOf weighs each token by the number of documents with it, from the totals of the searches; the first
@@ -143,10 +147,10 @@ func (r reader) candidates(ctx context.Context, weights map[string]float64, only
 //
 // Source: S. Robertson, H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; 1 is added
 // so that every word counts.
-func rarityOf(weights map[string]float64, tokens []string, found []upstream.SearchResponse) map[string]float64 {
+func rarityOf(weights map[string]float64, tokens []string, found []answer) map[string]float64 {
 	rarity, least := map[string]float64{}, math.Inf(1)
 	for i, token := range tokens {
-		all, have := float64(found[0].EstimatedTotalHits), float64(found[i+1].EstimatedTotalHits)
+		all, have := float64(found[0].total), float64(found[i+1].total)
 		rarity[token] = 1 + math.Log(1+max(all-have+0.5, 0)/(have+0.5))
 		least = min(least, rarity[token])
 	}
@@ -158,28 +162,19 @@ func rarityOf(weights map[string]float64, tokens []string, found []upstream.Sear
 	return rarity
 }
 
-// sharedBy returns the tokens found in each document, by key.
-func sharedBy(terms [][]term, found []upstream.SearchResponse) (map[string]map[string]bool, error) {
-	shared := map[string]map[string]bool{}
+// mostShared returns the documents with the greatest total weight of tokens, from the answers to searches for terms.
+func mostShared(terms [][]term, found []answer, tokens []string, weights, rarity map[string]float64) []hit {
+	hits, shared := map[string]hit{}, map[string]map[string]bool{} // by key; the tokens found in the document
 	for i, must := range terms {
-		var hits []hit
-		if err := found[i].Hits.DecodeInto(&hits); err != nil {
-			return nil, err
-		}
-		for _, h := range hits {
+		for _, h := range found[i].hits {
 			if shared[h.ID] == nil {
-				shared[h.ID] = map[string]bool{}
+				hits[h.ID], shared[h.ID] = h, map[string]bool{}
 			}
 			for _, t := range must {
 				shared[h.ID][t.token] = true
 			}
 		}
 	}
-	return shared, nil
-}
-
-// mostShared returns the documents with the greatest total weight of tokens.
-func mostShared(shared map[string]map[string]bool, tokens []string, weights, rarity map[string]float64) []string {
 	sums := map[string]float64{}
 	for key, has := range shared {
 		for _, token := range tokens { // in a fixed order, or equal items might differ in the last bit
@@ -188,15 +183,15 @@ func mostShared(shared map[string]map[string]bool, tokens []string, weights, rar
 			}
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
-		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
+	most := slices.SortedFunc(maps.Values(hits), func(a, b hit) int {
+		return cmp.Or(cmp.Compare(sums[b.ID], sums[a.ID]), cmp.Compare(a.ID, b.ID))
 	})
-	return keys[:min(compared, len(keys))]
+	return most[:min(compared, len(most))]
 }
 
 // weights returns the weights of the tokens of documents, by key, without stop words.
-func (r reader) weights(ctx context.Context, keys []string, stops map[string]bool) (map[string]map[string]float64, error) {
-	docs, err := r.documents(ctx, keys, stemAttributes...)
+func (r reader) weights(ctx context.Context, of []hit, stops map[string]bool) (map[string]map[string]float64, error) {
+	docs, err := r.documents(ctx, of, stemAttributes...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,8 @@ package meilisearch
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,45 +12,56 @@ import (
 	"feedmesh/storage"
 )
 
-// Days implements [storage.StampReader].
+// Days implements [storage.StampReader]. Documents in another part than theirs do not count.
 func (r reader) Days(ctx context.Context) (map[time.Time]int64, error) {
-	days := make(map[time.Time]int64)
-	for after := ""; ; {
-		page, err := r.daysAfter(ctx, after)
-		if err != nil {
-			return nil, r.failed(ctx, "count indexed items by day", err)
-		}
-		for day, n := range page {
-			t, err := time.Parse(time.DateOnly, day)
-			if err != nil {
-				return nil, fmt.Errorf("count indexed items by day: %w", err)
-			}
-			days[t] += n
-			after = max(after, day)
-		}
-		if len(page) < maxFacetValues {
+	all, err := r.readParts(ctx)
+	if err == nil {
+		var days map[time.Time]int64
+		if days, err = r.days(ctx, all.filled()); err == nil {
 			return days, nil
 		}
 	}
+	return nil, r.failed(ctx, "count indexed items by day", err)
 }
 
-// daysAfter returns the number of documents per day after a day, for the first maxFacetValues days.
-func (r reader) daysAfter(ctx context.Context, day string) (map[string]int64, error) {
+// days returns the number of documents of parts by day.
+func (c *connection) days(ctx context.Context, in parts) (map[time.Time]int64, error) {
+	days := map[time.Time]int64{}
+	for _, p := range in {
+		for after, more := "", true; more; {
+			page, err := c.daysAfter(ctx, p, after)
+			if err != nil {
+				return nil, err
+			}
+			for text, n := range page {
+				day, err := time.Parse(time.DateOnly, text)
+				if err != nil {
+					return nil, err
+				}
+				if p.has(day) {
+					days[day] += n
+				}
+				after = max(after, text)
+			}
+			more = len(page) == maxFacetValues
+		}
+	}
+	return days, nil
+}
+
+// daysAfter returns the number of documents of a part per day after a day, for the first maxFacetValues days.
+func (c *connection) daysAfter(ctx context.Context, p part, day string) (map[string]int64, error) {
 	only := ofThisForm
 	if day != "" {
 		only = allOf(only, compare(attrDay, ">", day))
 	}
-	request := branch{only: only}.request(r.name)
-	request.HitsPerPage, request.Facets = new(int64), names(attrDay)
-	found, err := r.find(ctx, request)
+	request := counted(branch{only: only})
+	request.Facets = names(attrDay)
+	found, err := c.findIn(ctx, parts{p}, request)
 	if err != nil || found == nil {
 		return nil, err
 	}
-	var counts map[attribute]map[string]int64
-	if err := json.Unmarshal(found[0].FacetDistribution, &counts); err != nil {
-		return nil, err
-	}
-	return counts[attrDay], nil
+	return found[0].facets[string(attrDay)], nil
 }
 
 // ofThisForm is the condition that a document has the current form. Documents of another form are not
@@ -66,15 +77,16 @@ func (r reader) Stamps(ctx context.Context, day time.Time, after string, limit i
 	if after != "" {
 		only = allOf(only, compare(attrID, ">", keyOf(after)))
 	}
-	found, err := r.fetch(ctx, &upstream.DocumentsQuery{
+	all, err := r.searched(ctx)
+	if err != nil {
+		return nil, r.failed(ctx, "list stamps of indexed items", err)
+	}
+	if all = slices.DeleteFunc(all, func(p part) bool { return !p.has(storage.Day(day)) }); len(all) == 0 {
+		return nil, nil
+	}
+	found, err := r.fetch(ctx, all[0].name, &upstream.DocumentsQuery{
 		Filter: only.request(), Sort: []string{string(attrID) + ":asc"}, Limit: int64(limit), Fields: names(attrID, attrChanged, attrForm),
 	})
-	if hasCode(err, "invalid_document_sort") {
-		// An index that never had a document rejects the sort, as one without settings does.
-		if stats, failed := r.stats(ctx); failed == nil && stats.NumberOfDocuments == 0 {
-			return nil, nil
-		}
-	}
 	if err != nil {
 		return nil, r.failed(ctx, "list stamps of indexed items", err)
 	}
@@ -96,16 +108,21 @@ func (r reader) Stamps(ctx context.Context, day time.Time, after string, limit i
 	return stamps, nil
 }
 
-// Count implements [storage.Index]. It counts documents of the current form only: see ofThisForm.
+// Count implements [storage.Index]. It counts documents of the current form only, in their own parts: see ofThisForm, [reader.Days].
 func (r reader) Count(ctx context.Context) (int64, error) {
-	request := branch{only: ofThisForm}.request(r.name)
-	request.HitsPerPage = new(int64)
-	found, err := r.find(ctx, request)
+	all, err := r.readParts(ctx)
 	if err != nil {
 		return 0, r.failed(ctx, "count indexed items", err)
 	}
-	if found == nil {
-		return 0, nil
+	sum := int64(0)
+	for _, p := range all.filled() {
+		found, err := r.findIn(ctx, parts{p}, counted(branch{only: allOf(ofThisForm, p.own())}))
+		if err != nil {
+			return 0, r.failed(ctx, "count indexed items", err)
+		}
+		if found != nil {
+			sum += found[0].total
+		}
 	}
-	return found[0].TotalHits, nil
+	return sum, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Suggest implements [storage.Index]. Meilisearch indexes all words of titles, and returns the 100 most
-// frequent with a prefix.
+// frequent of a part with a prefix.
 func (r reader) Suggest(ctx context.Context, prefix string, limit int) ([]storage.FacetCount, error) {
 	queryWords := query.QueryWords(prefix)
 	if len(queryWords) != 1 || limit <= 0 || utf8.RuneCountInString(prefix) > longestSuggested {
@@ -37,7 +37,30 @@ func (r reader) Suggest(ctx context.Context, prefix string, limit int) ([]storag
 
 // titleWords returns words of titles with about the prefix, and their numbers of items.
 func (r reader) titleWords(ctx context.Context, prefix string) ([]storage.FacetCount, error) {
-	answer, err := r.index.FacetSearchWithContext(ctx, &upstream.FacetSearchRequest{
+	in, err := r.searched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int64{}
+	for _, p := range in {
+		words, err := r.titleWordsIn(ctx, p.name, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range words {
+			counts[w.Value] += w.Count
+		}
+	}
+	all := make([]storage.FacetCount, 0, len(counts))
+	for word, n := range counts {
+		all = append(all, storage.FacetCount{Value: word, Count: n})
+	}
+	return all, nil
+}
+
+// titleWordsIn returns those of a part.
+func (r reader) titleWordsIn(ctx context.Context, index, prefix string) ([]storage.FacetCount, error) {
+	answer, err := r.server.Index(index).FacetSearchWithContext(ctx, &upstream.FacetSearchRequest{
 		FacetName: string(attrTitleWords), FacetQuery: prefix,
 	})
 	if isMissing(err) {

@@ -11,15 +11,19 @@ import (
 	"feedmesh/storage"
 )
 
-// maxWaiting bounds the tasks of the index that wait in the server's queue, of all agents. When the server has finished a task,
-// it processes all that wait together, which costs less than one after the other.
+// maxWaiting bounds the tasks of all parts that wait in the server's queue, of all agents. When the server has finished a task,
+// it processes all of an index that wait together, which costs less than one after the other.
 const maxWaiting = 8
 
 // run sends a task to the server when fewer than maxWaiting wait, and waits until the task has succeeded. If its content is the
 // cause of a failure, the error is a [*rejection].
 func (c *connection) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
-	err := poll(ctx, func() (done bool, err error) {
-		n, err := c.queued(ctx)
+	all, err := c.readParts(ctx)
+	if err != nil {
+		return err
+	}
+	err = poll(ctx, func() (done bool, err error) {
+		n, err := c.queued(ctx, all)
 		return n < maxWaiting, err
 	})
 	if err != nil {
@@ -32,10 +36,10 @@ func (c *connection) run(ctx context.Context, enqueue func() (*upstream.TaskInfo
 	return c.wait(ctx, info)
 }
 
-// queued returns the number of waiting tasks of the index, of all agents.
-func (c *connection) queued(ctx context.Context) (int64, error) {
+// queued returns the number of waiting tasks of parts, of all agents.
+func (c *connection) queued(ctx context.Context, in parts) (int64, error) {
 	tasks, err := c.server.GetTasksWithContext(ctx, &upstream.TasksQuery{
-		IndexUIDS: []string{c.name}, Statuses: []upstream.TaskStatus{upstream.TaskStatusEnqueued}, Limit: 1,
+		IndexUIDS: in.names(), Statuses: []upstream.TaskStatus{upstream.TaskStatusEnqueued}, Limit: 1,
 	})
 	if err != nil {
 		return 0, err

@@ -37,7 +37,7 @@ func (s *search) typoRequest(b branch, words map[string]bool) *upstream.SearchRe
 		loose = append(loose, t.word)
 		return true
 	})
-	r := strict.request(s.name)
+	r := strict.request()
 	if len(loose) == 0 {
 		return r
 	}
@@ -87,17 +87,15 @@ func (s *search) missing(ctx context.Context, terms []term) (map[string]bool, er
 	}
 	var requests []*upstream.SearchRequest
 	for _, t := range terms {
-		r := branch{must: []term{t}}.request(s.name)
-		r.HitsPerPage = new(int64)
-		requests = append(requests, r)
+		requests = append(requests, counted(branch{must: []term{t}}))
 	}
-	found, err := s.find(ctx, requests...)
+	found, err := s.findIn(ctx, s.in, requests...)
 	if err != nil || found == nil {
 		return nil, err
 	}
 	missing, all := map[string]bool{}, map[string]bool{}
 	for i, t := range terms {
-		if all[t.word] = true; found[i].TotalHits == 0 {
+		if all[t.word] = true; found[i].total == 0 {
 			missing[t.word] = true
 		}
 	}

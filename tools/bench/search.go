@@ -24,7 +24,7 @@ import (
 	"feedmesh/tools/bench/report"
 )
 
-// benchSearch measures indexing generated items of some 2 KB with each search engine, and queries: different
+// benchSearch measures indexing generated items of some 2 KB, published within a year, with each search engine, and queries: different
 // ones from one client, then a mix of a thousand queries with natural frequencies from 1, 16 and 64 clients.
 func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
@@ -45,7 +45,8 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 		if measure == nil {
 			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
 		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, made: indextest.NewItemGenerator(1)}
+		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, made: indextest.NewItemGenerator(1),
+			now: storage.Day(time.Now()).AddDate(-1, 0, 0), days: map[time.Time]int64{}}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -69,6 +70,8 @@ type searchBench struct {
 	vectors int // dimensions of the vectors of an embedder; 0: none
 
 	made *indextest.ItemGenerator
+	now  time.Time           // at which the last item was first seen
+	days map[time.Time]int64 // items first seen on each day
 	some []storage.IndexItem // a sample of the indexed items
 }
 
@@ -108,6 +111,9 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 // run measures the index, with its files in a process's folder.
 func (b *searchBench) run(ctx context.Context, dir string, process int) error {
 	if err := b.fill(ctx, process); err != nil {
+		return err
+	}
+	if err := b.single(ctx); err != nil {
 		return err
 	}
 	size := settledSize(dir)
@@ -182,8 +188,11 @@ func (b *searchBench) put(ctx context.Context, count, process int) (spent usageP
 	used, making := usedBy(process), time.Duration(0)
 	for n := 0; n < count && ctx.Err() == nil; n += batch {
 		began := time.Now()
-		items := b.made.Items(min(batch, count-n))
+		items := b.next(min(batch, count-n))
 		making += time.Since(began)
+		if err := b.divide(ctx); err != nil {
+			return spent, err
+		}
 		if len(b.some) < 200 {
 			b.some = append(b.some, items[0])
 		}
@@ -201,6 +210,39 @@ func (b *searchBench) put(ctx context.Context, count, process int) (spent usageP
 		spent.cpu -= making
 	}
 	return spent, nil
+}
+
+// next returns the next items.
+func (b *searchBench) next(n int) []storage.IndexItem {
+	items := b.made.Items(n)
+	for i := range items {
+		b.now = b.now.Add(365 * 24 * time.Hour / time.Duration(b.items))
+		items[i].Published, items[i].FirstSeen, items[i].Changed = b.now, b.now, b.now
+		b.days[storage.Day(b.now)]++
+	}
+	return items
+}
+
+// divide adjusts the parts of an index that has such, as the reconciler does each hour.
+func (b *searchBench) divide(ctx context.Context) error {
+	if index, is := b.index.(storage.DividedIndex); is {
+		return index.Divide(ctx, b.days, b.now)
+	}
+	return nil
+}
+
+// single adds a row of how long an item takes that comes alone.
+func (b *searchBench) single(ctx context.Context) error {
+	var times []time.Duration
+	for began := time.Now(); time.Since(began) < b.each || len(times) < 3; {
+		items, sent := b.next(1), time.Now()
+		if err := b.index.Put(ctx, items...); err != nil {
+			return err
+		}
+		times = append(times, time.Since(sent))
+	}
+	b.add("a single item indexed within: p50", report.TimingOf(times).P50.Seconds(), "s", "")
+	return nil
 }
 
 // A searchRow is one kind of query.

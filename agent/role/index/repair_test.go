@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -447,6 +448,32 @@ func TestReconciler_RebuildsLostIndex(t *testing.T) {
 		t.Errorf("took %v, want no wait for a free lease", took)
 	}
 	worktest.Eventually(t, "all items are in the index", func() bool { return indexed() == 1200 })
+}
+
+// A dividedIndex records for which days it was divided, and when.
+type dividedIndex struct {
+	storage.Index
+	stored map[time.Time]int64
+	now    time.Time
+}
+
+func (x *dividedIndex) Divide(_ context.Context, stored map[time.Time]int64, now time.Time) error {
+	x.stored, x.now = stored, now
+	return nil
+}
+
+func TestReconciler_DividesTheIndex(t *testing.T) {
+	w := newIndexFixture(t, 3) // on three days
+	x := &dividedIndex{Index: w.index}
+	w.index = x
+	w.reconciler.index = x
+	w.differences()
+	w.Advance(firstCompare)
+	w.differences()
+	want, err := w.store.Days(t.Context())
+	if err != nil || len(want) != 3 || !maps.Equal(x.stored, want) || !x.now.Equal(w.Clock()) {
+		t.Errorf("the index was divided for %v at %v, want %v, %v at %v", x.stored, x.now, want, err, w.Clock())
+	}
 }
 
 // A sharedIndex counts the puts of one of the agents that share an index.
