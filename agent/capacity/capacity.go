@@ -9,6 +9,7 @@ import (
 
 	"feedmesh/config"
 	"feedmesh/storage"
+	"feedmesh/storage/meilisearch"
 	"feedmesh/subjects"
 )
 
@@ -179,6 +180,10 @@ func (p *planner) engines() {
 	}{{"PostgreSQL", itemStore, storeDisk}, {"Meilisearch", itemSearch, indexDisk}} {
 		p.part = e.name
 		p.cores("cores", p.items*e.cpu.Value*ms*single.Value, "new items x "+e.cpu.Name+" x single item")
+		if e.name == "Meilisearch" {
+			p.cores("cores for small batches", min(1, p.items*smallBatch.Value), "at most 1: new items x batch of few items")
+			p.add("indexes", math.Ceil(p.kept/meilisearch.PartSize), "", fmt.Sprintf("items kept / %s, rounded up", Number(meilisearch.PartSize)))
+		}
 		p.add("disk by day", p.itemsOfDay*e.disk.Value, "B", "new items a day x "+e.disk.Name)
 		disk := p.add("disk with --keep", p.kept*e.disk.Value, "B", "items kept x "+e.disk.Name)
 		p.add("memory", disk*cached.Value/100, "B", "disk with --keep x cached")
@@ -202,6 +207,7 @@ func (p *planner) limits() {
 	p.warnAbove(p.partitions, config.MaxPartitions, "%s partitions of the schedule, and at most %s are possible")
 	p.warnAbove(p.items, maxIndexed.Value, "%s new items/s, and there is one Meilisearch: %s were measured")
 	p.warnAbove(p.kept, maxStored.Value, "%s items kept, and %s were measured, in SQLite and Bleve")
+	p.warnAbove(p.kept, maxSearched.Value, "%s items in Meilisearch, and %s were measured: searches take longer with each of its indexes")
 	p.warnAbove(p.events*largestShare.Value/100, maxWindow.Value, "%s events of the largest language in the window, and %s were measured: with less --cluster-memory the window is shorter")
 }
 

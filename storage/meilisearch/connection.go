@@ -44,7 +44,7 @@ func newConnection(options Options) (*connection, error) {
 	client := &http.Client{Transport: transport, Timeout: 2 * time.Minute}
 	c := &connection{
 		url: address.Redacted(), address: strings.TrimSuffix(options.URL, "/"), key: options.Key, name: options.name, embedder: options.Embedder,
-		http: client, log: options.Log, partSize: cmp.Or(options.partSize, partSize),
+		http: client, log: options.Log, partSize: cmp.Or(options.partSize, PartSize),
 	}
 	if c.name == "" {
 		c.name = IndexName

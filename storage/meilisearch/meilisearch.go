@@ -1,7 +1,7 @@
 // Package meilisearch implements [storage.Index] with a Meilisearch server that all agents share. People can
 // use its dashboard. The index can be rebuilt from the store at any time.
 //
-// [Open] returns an [Index], which consists of parts by time: see partSize. Meilisearch supports only a part of the query language: see tokenOf for stems,
+// [Open] returns an [Index], which consists of parts by time: see PartSize. Meilisearch supports only a part of the query language: see tokenOf for stems,
 // addPairs for phrases, branchesOf for alternatives, and expanded for prefixes.
 //
 // Meilisearch accepts more tasks than it can process, and reports failures later. So an Index adds a task only while few wait in

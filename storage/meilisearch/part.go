@@ -145,8 +145,8 @@ func (c *connection) searched(ctx context.Context) (parts, error) {
 	return all.filled(), nil
 }
 
-// partSize is the number of documents from which on a part gets no further days. Up to this size an item is found within seconds.
-const partSize = 250_000
+// PartSize is the number of documents from which on a part gets no further days. Up to this size an item is found within seconds.
+const PartSize = 250_000
 
 // Divide implements [storage.DividedIndex]. It creates a part for days that no part has documents of, where the part before is full;
 // deletes parts without items; and deletes documents that are in another part than theirs, which count as missing: see [reader.Days].

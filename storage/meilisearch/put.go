@@ -49,20 +49,19 @@ func (w *writer) putParts(ctx context.Context, items []storage.IndexItem, reject
 		return err
 	}
 	var reporting sync.Mutex
-	reported := storage.WithAccepted(ctx, func() {
+	group, each := errgroup.WithContext(storage.WithAccepted(ctx, func() {
 		reporting.Lock()
 		defer reporting.Unlock()
 		storage.ReportAccepted(ctx)
-	})
-	group, ctx := errgroup.WithContext(reported)
+	}))
 	refused := make([]storage.RejectedError, len(all))
 	for i, p := range all {
 		if own := p.itemsOf(items); len(own) > 0 {
 			group.Go(func() error {
-				if err := w.put(ctx, p.name, own, &refused[i]); err != nil {
+				if err := w.put(each, p.name, own, &refused[i]); err != nil {
 					return err
 				}
-				return w.deleteElsewhere(ctx, all, p, own)
+				return w.deleteElsewhere(each, all, p, own)
 			})
 		}
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -21,6 +23,7 @@ import (
 	"feedmesh/storage/indextest"
 	"feedmesh/storage/meilisearch"
 	"feedmesh/tests/engines"
+	"feedmesh/tools/bench/busy"
 	"feedmesh/tools/bench/report"
 )
 
@@ -67,7 +70,8 @@ type searchBench struct {
 	items int
 	each  time.Duration
 
-	vectors int // dimensions of the vectors of an embedder; 0: none
+	vectors int                                                                          // dimensions of the vectors of an embedder; 0: none
+	steps   func(ctx context.Context, since time.Time) (map[string]time.Duration, error) // of the engine; nil if it has none
 
 	made *indextest.ItemGenerator
 	now  time.Time           // at which the last item was first seen
@@ -104,6 +108,9 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 			return err
 		}
 		b.index = x
+		b.steps = func(ctx context.Context, since time.Time) (map[string]time.Duration, error) {
+			return busy.Steps(ctx, server.URL(), server.Key(), since)
+		}
 		return errors.Join(b.run(ctx, dir, server.ID()), x.Close())
 	})
 }
@@ -231,10 +238,11 @@ func (b *searchBench) divide(ctx context.Context) error {
 	return nil
 }
 
-// single adds a row of how long an item takes that comes alone.
+// single adds rows of how long an item takes that comes alone, and of the steps of an engine that take longest.
 func (b *searchBench) single(ctx context.Context) error {
 	var times []time.Duration
-	for began := time.Now(); time.Since(began) < b.each || len(times) < 3; {
+	began := time.Now()
+	for time.Since(began) < b.each || len(times) < 3 {
 		items, sent := b.next(1), time.Now()
 		if err := b.index.Put(ctx, items...); err != nil {
 			return err
@@ -242,6 +250,17 @@ func (b *searchBench) single(ctx context.Context) error {
 		times = append(times, time.Since(sent))
 	}
 	b.add("a single item indexed within: p50", report.TimingOf(times).P50.Seconds(), "s", "")
+	if b.steps == nil {
+		return nil
+	}
+	steps, err := b.steps(ctx, began)
+	if err != nil {
+		return err
+	}
+	longest := slices.SortedFunc(maps.Keys(steps), func(a, b string) int { return cmp.Compare(steps[b], steps[a]) })
+	for _, step := range longest[:min(len(longest), 4)] {
+		b.add("a single item: "+step, steps[step].Seconds()/float64(len(times)), "s", "")
+	}
 	return nil
 }
 

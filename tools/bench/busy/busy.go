@@ -25,22 +25,45 @@ const pageSize = 500
 
 // Meilisearch returns the batches of a server between two times. The batches that are in progress count up to the end.
 func Meilisearch(ctx context.Context, url, key string, from, to time.Time) (all Batches, err error) {
+	err = each(ctx, url, key, from, func(b *meilisearch.Batch) { all.add(b, from, to) })
+	return all, err
+}
+
+// Steps returns the time that the batches of a server took for each step of indexing since a time, such as "merging word caches".
+func Steps(ctx context.Context, url, key string, since time.Time) (map[string]time.Duration, error) {
+	steps := map[string]time.Duration{}
+	err := each(ctx, url, key, since, func(b *meilisearch.Batch) {
+		if b.Stats == nil {
+			return
+		}
+		for path, text := range b.Stats.ProgressTrace {
+			step, is := strings.CutPrefix(path, "processing tasks > indexing > ")
+			if took, err := time.ParseDuration(text); is && err == nil && !strings.Contains(step, " > ") { // else a part of a step
+				steps[step] += took
+			}
+		}
+	})
+	return steps, err
+}
+
+// each calls do for the batches of a server that had not ended at a time, the last first.
+func each(ctx context.Context, url, key string, from time.Time, do func(*meilisearch.Batch)) error {
 	server := meilisearch.New(url, meilisearch.WithAPIKey(key))
 	defer server.Close()
 	query := &meilisearch.BatchesQuery{Limit: pageSize}
 	for {
 		page, err := server.GetBatchesWithContext(ctx, query)
 		if err != nil {
-			return all, fmt.Errorf("read the batches of Meilisearch: %w", err)
+			return fmt.Errorf("read the batches of Meilisearch: %w", err)
 		}
 		for _, b := range page.Results {
 			if !b.FinishedAt.IsZero() && b.FinishedAt.Before(from) {
-				return all, nil // the others ended before
+				return nil // the others ended before
 			}
-			all.add(b, from, to)
+			do(b)
 		}
 		if page.Next == 0 {
-			return all, nil
+			return nil
 		}
 		query.From = int64(page.Next)
 	}

@@ -32,6 +32,10 @@ func TestMeilisearch_CountsBatches(t *testing.T) {
 	if err != nil || got.Count != 2 || got.Documents != 4 || got.Busy <= 0 || got.Busy > to.Sub(from) {
 		t.Errorf("got %+v, %v; want 2 batches of 2 documents within %v", got, err, to.Sub(from))
 	}
+	steps, err := Steps(t.Context(), server.URL(), server.Key(), from)
+	if took := steps["extracting words"]; err != nil || took <= 0 || took > got.Busy {
+		t.Errorf("got %v for words, %v, want a part of %v", took, err, got.Busy)
+	}
 }
 
 func TestBatches_OnlyTheTimeBetween(t *testing.T) {
