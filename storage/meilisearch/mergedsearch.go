@@ -7,17 +7,13 @@ import (
 	upstream "github.com/meilisearch/meilisearch-go"
 )
 
-// maxMerged bounds the hits of several branches or parts that are searched for the first hit of each story:
-// Meilisearch cannot do that in merged results. Pages end there.
-const maxMerged = 1000
-
 // several runs several branches, or searches several parts, in one batch. Meilisearch merges the results: it returns and counts each
 // document once.
 func (s *search) several(ctx context.Context) (*findings, error) {
-	offset, limit := s.window()
 	if s.query.OnePerStory {
-		offset, limit = 0, maxMerged
+		return s.stories(ctx)
 	}
+	offset, limit := s.window()
 	f, err := s.merged(ctx, s.pages(), offset, limit)
 	if err != nil {
 		return nil, err
@@ -29,10 +25,38 @@ func (s *search) several(ctx context.Context) (*findings, error) {
 		}
 		f.total, f.facets = whole.total, whole.facets
 	}
-	if s.query.OnePerStory {
-		f.hits = oncePerStory(f.hits)
-	}
 	return f, nil
+}
+
+// maxMerged bounds the hits of several branches or parts that are searched for the first hit of each story. Pages end there.
+const maxMerged = 1000
+
+// stories is several for the first hit of each story. Meilisearch finds these in each branch and part, but not in merged results:
+// whether a hit is the first depends on all before it, so each page is searched from the beginning.
+func (s *search) stories(ctx context.Context) (*findings, error) {
+	f, err := s.merged(ctx, s.searches, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	requests := s.pages()
+	for _, r := range requests {
+		r.Distinct = string(attrStory)
+	}
+	hits := *s
+	hits.query.Facets = false
+	offset, size := s.window()
+	needed := offset + size
+	for limit := needed; ; limit *= 2 {
+		limit = min(limit, maxMerged)
+		page, err := hits.merged(ctx, requests, 0, limit)
+		if err != nil {
+			return nil, err
+		}
+		f.hits = oncePerStory(page.hits)
+		if int64(len(f.hits)) >= needed || int64(len(page.hits)) < limit || limit == maxMerged {
+			return f, nil
+		}
+	}
 }
 
 // merged returns the merged results of requests, from offset on.

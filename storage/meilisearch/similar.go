@@ -26,7 +26,7 @@ const (
 
 // similarParts is the number of the latest parts in which similar items are searched for, so that the number of searches does not grow
 // with the age of the index.
-const similarParts = 4
+const similarParts = 2
 
 // minSimilarity is the [storage.Similarity] from which on two items have the same subject.
 const minSimilarity = 0.1

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	upstream "github.com/meilisearch/meilisearch-go"
+	"golang.org/x/sync/errgroup"
 
 	"feedmesh/classify/query"
 	"feedmesh/storage"
@@ -41,15 +42,20 @@ func (r reader) titleWords(ctx context.Context, prefix string) ([]storage.FacetC
 	if err != nil {
 		return nil, err
 	}
+	found := make([][]storage.FacetCount, len(in))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, p := range in {
+		group.Go(func() (err error) {
+			found[i], err = r.titleWordsIn(ctx, p.name, prefix)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	counts := map[string]int64{}
-	for _, p := range in {
-		words, err := r.titleWordsIn(ctx, p.name, prefix)
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range words {
-			counts[w.Value] += w.Count
-		}
+	for _, w := range slices.Concat(found...) {
+		counts[w.Value] += w.Count
 	}
 	all := make([]storage.FacetCount, 0, len(counts))
 	for word, n := range counts {
