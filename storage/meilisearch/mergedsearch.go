@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	upstream "github.com/meilisearch/meilisearch-go"
+	"golang.org/x/sync/errgroup"
 )
 
 // several runs several branches, or searches several parts, in one batch. Meilisearch merges the results: it returns and counts each
@@ -33,28 +34,42 @@ const maxMerged = 1000
 
 // stories is several for the first hit of each story. Meilisearch finds these in each branch and part, but not in merged results:
 // whether a hit is the first depends on all before it, so each page is searched from the beginning.
-func (s *search) stories(ctx context.Context) (*findings, error) {
-	f, err := s.merged(ctx, s.searches, 0, 0)
-	if err != nil {
+func (s *search) stories(ctx context.Context) (f *findings, err error) {
+	var hits []hit
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		f, err = s.merged(ctx, s.searches, 0, 0)
+		return err
+	})
+	group.Go(func() (err error) {
+		hits, err = s.firstHits(ctx)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	f.hits = hits
+	return f, nil
+}
+
+// firstHits returns the first hit of each story, at least as many as the page needs if there are.
+func (s *search) firstHits(ctx context.Context) ([]hit, error) {
 	requests := s.pages()
 	for _, r := range requests {
 		r.Distinct = string(attrStory)
 	}
-	hits := *s
-	hits.query.Facets = false
+	only := *s
+	only.query.Facets = false
 	offset, size := s.window()
-	needed := offset + size
-	for limit := needed; ; limit *= 2 {
+	for limit := 2 * (offset + size); ; limit *= 2 { // parts have some stories in common
 		limit = min(limit, maxMerged)
-		page, err := hits.merged(ctx, requests, 0, limit)
+		f, err := only.merged(ctx, requests, 0, limit)
 		if err != nil {
 			return nil, err
 		}
-		f.hits = oncePerStory(page.hits)
-		if int64(len(f.hits)) >= needed || int64(len(page.hits)) < limit || limit == maxMerged {
-			return f, nil
+		first := oncePerStory(f.hits)
+		if int64(len(first)) >= offset+size || int64(len(f.hits)) < limit || limit == maxMerged {
+			return first, nil
 		}
 	}
 }

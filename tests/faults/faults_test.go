@@ -418,6 +418,9 @@ func (m *mesh) agree(e *end) {
 
 // queuesEmpty checks that no tasks are left.
 func (m *mesh) queuesEmpty(e *end) {
+	if err := m.takeGarbage(nil); err != nil {
+		e.miss("list the quarantine: %v", err)
+	}
 	status, err := m.status()
 	if err != nil {
 		e.miss("no status: %v", err)

@@ -61,8 +61,9 @@ type mesh struct {
 	receiver *receiver                          // of webhooks
 	senders  []*agent                           // with the role deliver, killed in turn
 
-	js     jetstream.JetStream
-	ledger *ledger
+	js      jetstream.JetStream
+	ledger  *ledger
+	garbage map[string]bool // unreadable values of buckets, which agents may put into quarantine at any time
 
 	mu    sync.Mutex
 	extra []*agent
@@ -85,7 +86,7 @@ func (a *agent) set(env ...string) { a.unit.set(append(env, "FEEDMESH_CLOCK="+a.
 func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, feedServer: newFeedServer(t, feeds), disks: map[string]*disk{}}
+	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, feedServer: newFeedServer(t, feeds), disks: map[string]*disk{}, garbage: map[string]bool{}}
 	m.build()
 	var group sync.WaitGroup
 	group.Go(m.startNATS)

@@ -122,6 +122,9 @@ func poison(m *mesh, r *run) {
 func (m *mesh) quarantined(r *run) int {
 	var status wire.Status
 	err := eventually(observationTimeout, func() (err error) {
+		if err := m.takeGarbage(nil); err != nil {
+			return err
+		}
 		status, err = m.status()
 		return err
 	})

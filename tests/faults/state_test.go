@@ -49,24 +49,24 @@ func (m *mesh) awaitNotice(r *run, text string) {
 // Those of queues and of the schedule must be quarantined, whole.
 func garbage(m *mesh, r *run) {
 	quarantined := m.quarantined(r)
-	wanted, others := map[string]bool{}, map[string]bool{}
+	wanted := map[string]bool{}
 	for _, name := range m.streamNames(r) {
 		switch bucket, is := strings.CutPrefix(name, "KV_"); {
 		case is && bucket == subjects.ScheduleBucket:
 			m.garbageIn(r, bucket, wanted)
 		case is:
-			m.garbageIn(r, bucket, others)
+			m.garbageIn(r, bucket, m.garbage)
 		case name != subjects.QuarantineStream && name != subjects.EventStream:
 			m.garbageTo(r, name, wanted)
 		}
 	}
-	r.hits.Add(int64(len(wanted) + len(others)))
-	m.logf("%d unreadable values and messages were written", len(wanted)+len(others))
+	r.hits.Add(int64(len(wanted) + len(m.garbage)))
+	m.logf("%d unreadable values and messages were written", len(wanted)+len(m.garbage))
 	r.rest()
 	if a := m.holder("schedule"); a != nil {
 		a.end(syscall.SIGTERM) // another reads the whole bucket
 	}
-	err := eventually(r.back, func() error { return errors.Join(m.takeGarbage(wanted, others), m.noRegionTasks()) })
+	err := eventually(r.back, func() error { return errors.Join(m.takeGarbage(wanted), m.noRegionTasks()) })
 	if err != nil {
 		r.miss("%v", err)
 	}
@@ -167,7 +167,7 @@ func (m *mesh) noRegionTasks() error {
 
 // takeGarbage drops what garbage wrote from the quarantine, and returns an error while any that is wanted is not
 // there, whole.
-func (m *mesh) takeGarbage(wanted, others map[string]bool) error {
+func (m *mesh) takeGarbage(wanted map[string]bool) error {
 	return m.request(func(ctx context.Context, c *client.Client) error {
 		page, err := client.Call(ctx, c, wire.ListQuarantine, wire.QuarantineSearch{Limit: 500})
 		if err != nil {
@@ -179,14 +179,14 @@ func (m *mesh) takeGarbage(wanted, others map[string]bool) error {
 				return err
 			}
 			value := string(q.Data())
-			if !wanted[value] && !others[value] {
+			if !wanted[value] && !m.garbage[value] {
 				continue
 			}
 			if _, err := client.Call(ctx, c, wire.DropQuarantined, wire.BySeq{Seq: q.Seq}); err != nil {
 				return err
 			}
 			delete(wanted, value)
-			delete(others, value)
+			delete(m.garbage, value)
 		}
 		if len(wanted) > 0 {
 			return fmt.Errorf("%d unreadable values and messages are not in quarantine, such as %.40q", len(wanted), slices.Sorted(maps.Keys(wanted))[0])
