@@ -34,6 +34,7 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 	items := flags.Int("items", 200_000, "items to index")
 	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
 	each := flags.Duration("each", 4*time.Second, "duration of each measurement")
+	agents := flags.Int("agents", 1, "agents that put items into Meilisearch")
 	vectors := flags.Int("vectors", 0, "dimensions of the vectors of an embedder, for semantic searches in Meilisearch; 0: no embedder")
 	if err := report.Flags(flags, args); err != nil {
 		return err
@@ -48,7 +49,7 @@ func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 		if measure == nil {
 			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
 		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, made: indextest.NewItemGenerator(1),
+		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, agents: max(1, *agents), made: indextest.NewItemGenerator(1),
 			now: storage.Day(time.Now()).AddDate(-1, 0, 0), days: map[time.Time]int64{}}
 		if err := measure(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -67,11 +68,15 @@ type searchBench struct {
 	out   *report.Report
 	name  string // of the engine
 	index storage.Index
+	put   []storage.Index // the same, as each agent has it
 	items int
 	each  time.Duration
 
-	vectors int                                                                          // dimensions of the vectors of an embedder; 0: none
-	steps   func(ctx context.Context, since time.Time) (map[string]time.Duration, error) // of the engine; nil if it has none
+	agents  int // that share the index of Meilisearch
+	vectors int // dimensions of the vectors of an embedder; 0: none
+
+	// steps returns the times of the engine's steps; nil if it has none.
+	steps func(ctx context.Context, since time.Time) (map[string]time.Duration, error)
 
 	made *indextest.ItemGenerator
 	now  time.Time           // at which the last item was first seen
@@ -85,7 +90,7 @@ func withBleve(ctx context.Context, b *searchBench) error {
 		if err != nil {
 			return err
 		}
-		b.index = x
+		b.index, b.put = x, []storage.Index{x}
 		return errors.Join(b.run(ctx, dir, os.Getpid()), x.Close())
 	})
 }
@@ -103,15 +108,18 @@ func withMeilisearch(ctx context.Context, b *searchBench) error {
 			defer embedder.Close()
 			options.Embedder = embedder.settings()
 		}
-		x, err := meilisearch.Open(ctx, options)
-		if err != nil {
-			return err
+		for range b.agents {
+			x, err := meilisearch.Open(ctx, options)
+			if err != nil {
+				return err
+			}
+			defer x.Close()
+			b.index, b.put = x, append(b.put, x)
 		}
-		b.index = x
 		b.steps = func(ctx context.Context, since time.Time) (map[string]time.Duration, error) {
 			return busy.Steps(ctx, server.URL(), server.Key(), since)
 		}
-		return errors.Join(b.run(ctx, dir, server.ID()), x.Close())
+		return b.run(ctx, dir, server.ID())
 	})
 }
 
@@ -162,7 +170,7 @@ func (b *searchBench) fill(ctx context.Context, process int) error {
 		what  string
 		items int
 	}{{"the first", edge}, {"", b.items - 2*edge}, {"the last", edge}} {
-		spent, err := b.put(ctx, part.items, process)
+		spent, err := b.intake(ctx, part.items, process)
 		if err != nil {
 			return err
 		}
@@ -176,21 +184,23 @@ func (b *searchBench) fill(ctx context.Context, process int) error {
 	return nil
 }
 
-// put generates items and indexes them in batches, some at a time, as role index does with a backlog. It returns what a process
+// intake generates items and indexes them in batches, some at a time, as role index does with a backlog. It returns what a process
 // used, without the time of the generator.
-func (b *searchBench) put(ctx context.Context, count, process int) (spent usagePeriod, err error) {
+func (b *searchBench) intake(ctx context.Context, count, process int) (spent usagePeriod, err error) {
 	batch, putters := b.index.Batches()
 	batches := make(chan []storage.IndexItem)
 	group, ctx := errgroup.WithContext(ctx)
-	for range putters {
-		group.Go(func() error {
-			for items := range batches {
-				if err := b.index.Put(ctx, items...); err != nil {
-					return err
+	for _, x := range b.put {
+		for range putters {
+			group.Go(func() error {
+				for items := range batches {
+					if err := x.Put(ctx, items...); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
+		}
 	}
 	used, making := usedBy(process), time.Duration(0)
 	for n := 0; n < count && ctx.Err() == nil; n += batch {
