@@ -63,7 +63,7 @@ type mesh struct {
 
 	js      jetstream.JetStream
 	ledger  *ledger
-	garbage map[string]bool // unreadable values of buckets, which agents may put into quarantine at any time
+	garbage sync.Map // unreadable values of buckets, which agents may put into quarantine at any time
 
 	mu    sync.Mutex
 	extra []*agent
@@ -86,7 +86,7 @@ func (a *agent) set(env ...string) { a.unit.set(append(env, "FEEDMESH_CLOCK="+a.
 func newMesh(t *testing.T, feeds int, seed uint64) *mesh {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, feedServer: newFeedServer(t, feeds), disks: map[string]*disk{}, garbage: map[string]bool{}}
+	m := &mesh{t: t, ctx: ctx, dir: t.TempDir(), seed: seed, feedServer: newFeedServer(t, feeds), disks: map[string]*disk{}}
 	m.build()
 	var group sync.WaitGroup
 	group.Go(m.startNATS)

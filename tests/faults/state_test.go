@@ -49,19 +49,22 @@ func (m *mesh) awaitNotice(r *run, text string) {
 // Those of queues and of the schedule must be quarantined, whole.
 func garbage(m *mesh, r *run) {
 	quarantined := m.quarantined(r)
-	wanted := map[string]bool{}
+	wanted, others := map[string]bool{}, map[string]bool{}
 	for _, name := range m.streamNames(r) {
 		switch bucket, is := strings.CutPrefix(name, "KV_"); {
 		case is && bucket == subjects.ScheduleBucket:
 			m.garbageIn(r, bucket, wanted)
 		case is:
-			m.garbageIn(r, bucket, m.garbage)
+			m.garbageIn(r, bucket, others)
 		case name != subjects.QuarantineStream && name != subjects.EventStream:
 			m.garbageTo(r, name, wanted)
 		}
 	}
-	r.hits.Add(int64(len(wanted) + len(m.garbage)))
-	m.logf("%d unreadable values and messages were written", len(wanted)+len(m.garbage))
+	for value := range others {
+		m.garbage.Store(value, true)
+	}
+	r.hits.Add(int64(len(wanted) + len(others)))
+	m.logf("%d unreadable values and messages were written", len(wanted)+len(others))
 	r.rest()
 	if a := m.holder("schedule"); a != nil {
 		a.end(syscall.SIGTERM) // another reads the whole bucket
@@ -179,14 +182,14 @@ func (m *mesh) takeGarbage(wanted map[string]bool) error {
 				return err
 			}
 			value := string(q.Data())
-			if !wanted[value] && !m.garbage[value] {
+			if _, own := m.garbage.Load(value); !own && !wanted[value] {
 				continue
 			}
 			if _, err := client.Call(ctx, c, wire.DropQuarantined, wire.BySeq{Seq: q.Seq}); err != nil {
 				return err
 			}
 			delete(wanted, value)
-			delete(m.garbage, value)
+			m.garbage.Delete(value)
 		}
 		if len(wanted) > 0 {
 			return fmt.Errorf("%d unreadable values and messages are not in quarantine, such as %.40q", len(wanted), slices.Sorted(maps.Keys(wanted))[0])
