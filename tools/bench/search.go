@@ -208,7 +208,8 @@ func (b *searchBench) intake(ctx context.Context, count, process int) (spent usa
 		items := b.next(min(batch, count-n))
 		making += time.Since(began)
 		if err := b.divide(ctx); err != nil {
-			return spent, err
+			close(batches)
+			return spent, errors.Join(err, group.Wait())
 		}
 		if len(b.some) < 200 {
 			b.some = append(b.some, items[0])
