@@ -70,22 +70,25 @@ func newOptions(t testing.TB) Options {
 
 func open(t testing.TB, options Options) *Index {
 	t.Helper()
+	x := openUnclosed(t, options)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// openUnclosed is open for tests that close the index.
+func openUnclosed(t testing.TB, options Options) *Index {
+	t.Helper()
 	x, err := Open(t.Context(), options)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	t.Cleanup(func() { x.Close() })
 	return x
 }
 
 func TestIndex(t *testing.T) {
 	needServer(t)
 	indextest.TestIndex(t, func(t *testing.T) storage.Index {
-		x, err := Open(t.Context(), newOptions(t))
-		if err != nil {
-			t.Fatalf("open: %v", err)
-		}
-		return x
+		return openUnclosed(t, newOptions(t))
 	}, indextest.NoBoost)
 }
 
@@ -106,10 +109,7 @@ func (s spread) Put(ctx context.Context, items ...storage.IndexItem) error {
 func TestIndex_Parts(t *testing.T) {
 	needServer(t)
 	indextest.TestIndex(t, func(t *testing.T) storage.Index {
-		x, err := Open(t.Context(), newOptions(t))
-		if err != nil {
-			t.Fatalf("open: %v", err)
-		}
+		x := openUnclosed(t, newOptions(t))
 		if err := x.applySettings(t.Context(), partSince(x.name, noon.AddDate(0, 0, 1))); err != nil {
 			t.Fatal(err)
 		}

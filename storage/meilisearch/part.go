@@ -145,29 +145,43 @@ func (c *connection) searched(ctx context.Context) (parts, error) {
 	return all.filled(), nil
 }
 
+// lastParts returns the parts as they were read last.
+func (c *connection) lastParts() parts {
+	c.known.mu.Lock()
+	defer c.known.mu.Unlock()
+	return c.known.all
+}
+
 // PartSize is the number of documents from which on a part gets no further days. Up to this size an item is found within seconds.
 const PartSize = 250_000
 
 // Divide implements [storage.DividedIndex]. It creates a part for days that no part has documents of, where the part before is full;
 // deletes parts without items; and deletes documents that are in another part than theirs, which count as missing: see [reader.Days].
 func (w *writer) Divide(ctx context.Context, stored map[time.Time]int64, now time.Time) error {
+	if err := w.divide(ctx, stored, now); err != nil {
+		return w.failed(ctx, "divide the search index", err)
+	}
+	return nil
+}
+
+func (w *writer) divide(ctx context.Context, stored map[time.Time]int64, now time.Time) error {
 	all, err := w.readParts(ctx)
 	if err != nil {
-		return w.failed(ctx, "divide the search index", err)
+		return err
 	}
 	for _, p := range all {
 		if err := w.clear(ctx, p, stored); err != nil {
-			return w.failed(ctx, "divide the search index", err)
+			return err
 		}
 	}
 	indexed, err := w.days(ctx, all.filled())
 	if err != nil {
-		return w.failed(ctx, "divide the search index", err)
+		return err
 	}
 	for _, day := range all.divided(daysUntil(stored, now), stored, indexed, w.partSize) {
 		name := partSince(w.name, day)
 		if err := w.applySettings(ctx, name); err != nil {
-			return w.failed(ctx, "divide the search index", err)
+			return err
 		}
 		w.log.Info("the search index is large: items of later days get an index of their own", "index", name)
 	}

@@ -132,7 +132,7 @@ func TestDivide_FullPart(t *testing.T) {
 	options := newOptions(t)
 	options.partSize = 3
 	x := open(t, options)
-	other := open(t, options) // another agent, which knows the parts of the start
+	other := open(t, options) // the index of another agent, with the parts cached at the start
 	put(t, x, itemsOf(3, 1, "a"))
 	wantFound(t, other, "a0", "a1", "a2")
 	stored := map[time.Time]int64{day(1): 3}
@@ -171,7 +171,7 @@ func TestPut_ItemOfAnotherPart(t *testing.T) {
 	wantFound(t, x, "a0", "a1")
 }
 
-// An agent of an older version, or one that did not know of a part yet, puts items where they do not belong.
+// Puts of an older version, and those whose list of parts is older than a part, go to the wrong part.
 func TestDivide_MisplacedDocuments(t *testing.T) {
 	x := open(t, newOptions(t))
 	put(t, x, append(itemsOf(2, 1, "a"), itemsOf(2, 2, "b")...))

@@ -18,11 +18,8 @@ const maxWaiting = 8
 // run sends a task to the server when fewer than maxWaiting wait, and waits until the task has succeeded. If its content is the
 // cause of a failure, the error is a [*rejection].
 func (c *connection) run(ctx context.Context, enqueue func() (*upstream.TaskInfo, error)) error {
-	all, err := c.readParts(ctx)
-	if err != nil {
-		return err
-	}
-	err = poll(ctx, func() (done bool, err error) {
+	all := c.lastParts() // the caller has read them
+	err := poll(ctx, func() (done bool, err error) {
 		n, err := c.queued(ctx, all)
 		return n < maxWaiting, err
 	})
