@@ -87,7 +87,15 @@ func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 	if got := x.tasks(t); got != before {
 		t.Errorf("the second open added %d tasks, want none", got-before)
 	}
-	info, err := x.server.Index(x.name).UpdateRankingRules(&[]string{"words", "sort"})
+	dictionary := func() []string {
+		t.Helper()
+		words, err := x.server.Index(x.name).GetDictionary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return words
+	}
+	info, err := x.server.Index(x.name).UpdateDictionary([]string{"c++"}) // as versions before had it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +108,15 @@ func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 2 {
 		t.Errorf("got %d settings tasks after put, want 2: put must not change settings", got)
 	}
+	if got := dictionary(); len(got) != 1 {
+		t.Errorf("got the dictionary %q after put, want that of the test", got)
+	}
 	open(t, options)
 	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 3 {
 		t.Errorf("got %d settings tasks after open, want 3: open must restore changed settings", got)
+	}
+	if got := dictionary(); len(got) != 0 {
+		t.Errorf("got the dictionary %q after open, want none", got)
 	}
 }
 

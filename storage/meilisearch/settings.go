@@ -29,7 +29,7 @@ var settings = normal(set{
 	// stemAttributes.
 	"searchableAttributes": slices.Concat(writtenIn(query.Anywhere), stemAttributes),
 	"displayedAttributes": []attribute{attrID, attrTitle, attrExcerpt, attrURL, attrPublished, attrSite, attrAuthor,
-		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage, attrStory},
+		attrCategory, attrTopic, attrFlag, attrSentiment, attrTags, attrLanguage, attrFeed, attrSpam, attrDuplicate, attrImage, attrStory, attrProminence},
 	"filterableAttributes": []set{
 		filterable(set{"equality": true, "comparison": false}, true, attrLanguage, attrCategory, attrTopic, attrFlag, attrSentiment, attrTags,
 			attrSite, attrAuthor, attrFeed, attrSpam, attrDuplicate, attrTitleWords),
@@ -55,7 +55,7 @@ var settings = normal(set{
 	},
 	// Tokens are letters of one script, so Meilisearch need not detect the language of each value: a tenth of the time of an item.
 	"localizedAttributes": []set{{"attributePatterns": stemAttributes, "locales": []string{"eng"}}},
-	"dictionary":          []string{"C#", "C++", "F#", "c#", "c++", "f#"}, // words for searches in the dashboard
+	"dictionary":          nil,
 
 	"pagination": set{"maxTotalHits": 1e9}, // totals are exact below it
 	// Above this number it is undefined which of the equally frequent values are returned.
@@ -94,7 +94,7 @@ func (c *connection) applySettings(ctx context.Context, index string) error {
 		return err
 	}
 	for name, value := range settings {
-		if !reflect.DeepEqual(has[name], value) {
+		if !isSet(has[name], value) {
 			return c.updateSettings(ctx, index)
 		}
 	}
@@ -102,6 +102,14 @@ func (c *connection) applySettings(ctx context.Context, index string) error {
 		return c.updateSettings(ctx, index)
 	}
 	return nil
+}
+
+// isSet reports whether Meilisearch returns a value for a setting that is to have another. A list that is null is returned as empty.
+func isSet(has, want any) bool {
+	if list, is := has.([]any); is && want == nil {
+		return len(list) == 0
+	}
+	return reflect.DeepEqual(has, want)
 }
 
 // prepare creates an index if it is missing, and applies the settings if it has none, which happens when the
