@@ -9,18 +9,20 @@ import (
 	"feedmesh/storage"
 )
 
-// A ItemGenerator generates items of about 2 KB for benchmarks. Equal seeds generate equal items.
+// An ItemGenerator generates items for benchmarks, of about 2 KB unless Words is changed. Equal seeds generate equal items.
 type ItemGenerator struct {
+	Words int // in the text of an item, and at most in its excerpt
+
 	rand  *rand.Rand
 	zipf  *rand.Zipf
 	words []string // most frequent first
 	made  int
 }
 
-// NewItemGenerator returns a maker with its own vocabulary.
+// NewItemGenerator returns a generator with its own vocabulary.
 func NewItemGenerator(seed uint64) *ItemGenerator {
 	r := rand.New(rand.NewPCG(seed, seed))
-	m := &ItemGenerator{rand: r, zipf: rand.NewZipf(r, 1.1, 4, 80_000)}
+	m := &ItemGenerator{Words: 220, rand: r, zipf: rand.NewZipf(r, 1.1, 4, 80_000)}
 	latin := strings.Fields("ka to ser ing lo per mi ation dex un")
 	cyrillic := strings.Fields("ка то сер ость ло пер ми ение дек ами")
 	for range 80_001 {
@@ -66,13 +68,13 @@ func (m *ItemGenerator) Items(n int) []storage.IndexItem {
 		items[i] = storage.IndexItem{
 			Item: storage.Item{
 				ID: storage.ItemID(feed, fmt.Sprint(m.made)), FeedID: feed, Title: m.text(8), Author: m.text(2),
-				URL: fmt.Sprintf("https://www.%d.example.org/%d", m.rand.IntN(5000), m.made), Excerpt: m.text(30),
+				URL: fmt.Sprintf("https://www.%d.example.org/%d", m.rand.IntN(5000), m.made), Excerpt: m.text(min(30, m.Words)),
 				Language: []string{"en", "ru", "de", ""}[m.rand.IntN(4)], Tags: []string{m.word(), m.word()},
 				Categories: []string{m.words[m.rand.IntN(30)], m.words[m.rand.IntN(30)]},
 				Topics:     []string{m.words[m.rand.IntN(250)], m.words[m.rand.IntN(250)]}, Sentiment: m.rand.Float64() - 0.5,
 				Published: date, FirstSeen: date, Changed: date, Spam: m.rand.IntN(20) == 0,
 			},
-			Text: m.text(220),
+			Text: m.text(m.Words),
 		}
 		if m.rand.IntN(10) == 0 {
 			items[i].DuplicateOf = "another"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
+	"golang.org/x/sync/errgroup"
 )
 
 // A connection sends the requests of an index to its server.
@@ -58,13 +59,56 @@ func newConnection(options Options) (*connection, error) {
 
 // An answer is what all searched parts answer to a request.
 type answer struct {
-	hits   []hit // in no order if there are several parts
+	hits   []hit // in the order of one part after the other
 	total  int64
 	facets map[string]map[string]int64 // by attribute and value
 }
 
 // findIn returns the answer to each request from parts with documents, or nil if there are none.
 func (c *connection) findIn(ctx context.Context, in parts, requests ...*upstream.SearchRequest) ([]answer, error) {
+	found, err := inShares(ctx, in, func(ctx context.Context, share parts) ([]answer, error) {
+		return c.findInShare(ctx, share, requests)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []answer
+	for _, answers := range found {
+		if all == nil {
+			all = answers
+			continue
+		}
+		for i, a := range answers {
+			all[i].hits, all[i].total = append(all[i].hits, a.hits...), all[i].total+a.total
+			addFacets(&all[i].facets, a.facets)
+		}
+	}
+	return all, nil
+}
+
+// searchesAtOnce bounds the requests at the same time of a search of several parts: Meilisearch runs the searches of a request one after
+// the other, and those of several requests on as many cores as it has.
+const searchesAtOnce = 4
+
+// inShares calls search with shares of the parts, at the same time, and returns what it returns for each.
+func inShares[T any](ctx context.Context, in parts, search func(context.Context, parts) (T, error)) ([]T, error) {
+	shares := make([]parts, min(len(in), searchesAtOnce))
+	for i, p := range in {
+		shares[i%len(shares)] = append(shares[i%len(shares)], p)
+	}
+	found := make([]T, len(shares))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, share := range shares {
+		group.Go(func() (err error) {
+			found[i], err = search(ctx, share)
+			return err
+		})
+	}
+	return found, group.Wait()
+}
+
+// findInShare is findIn with one request to the server.
+func (c *connection) findInShare(ctx context.Context, in parts, requests []*upstream.SearchRequest) ([]answer, error) {
 	found, in, err := c.multiSearch(ctx, in, func(in parts) *upstream.MultiSearchRequest {
 		return &upstream.MultiSearchRequest{Queries: in.requests(requests)}
 	})
@@ -100,22 +144,23 @@ func (a *answer) add(from part, r upstream.SearchResponse) error {
 		return err
 	}
 	for i := range hits {
-		hits[i].part = from.name
+		hits[i].part, hits[i].rank = from.name, hits[i].Score
 	}
 	a.hits = append(a.hits, hits...)
 	a.total += r.TotalHits + r.EstimatedTotalHits // it has one of them
-	return addFacets(&a.facets, r.FacetDistribution)
-}
-
-// addFacets adds counts of facet values.
-func addFacets(to *map[string]map[string]int64, distribution json.RawMessage) error {
-	if len(distribution) == 0 {
+	if len(r.FacetDistribution) == 0 {
 		return nil
 	}
 	var facets map[string]map[string]int64
-	if err := json.Unmarshal(distribution, &facets); err != nil {
+	if err := json.Unmarshal(r.FacetDistribution, &facets); err != nil {
 		return err
 	}
+	addFacets(&a.facets, facets)
+	return nil
+}
+
+// addFacets adds counts of facet values.
+func addFacets(to *map[string]map[string]int64, facets map[string]map[string]int64) {
 	if *to == nil {
 		*to = map[string]map[string]int64{}
 	}
@@ -128,7 +173,6 @@ func addFacets(to *map[string]map[string]int64, distribution json.RawMessage) er
 			(*to)[name][value] += n
 		}
 	}
-	return nil
 }
 
 // multiSearch sends the batch of searches that build returns for parts, and returns the results, or nil without parts. If some of them

@@ -109,12 +109,14 @@ type findings struct {
 
 // A hit is a document in the results.
 type hit struct {
-	ID        string  `json:"id"`
-	Published string  `json:"published"`
-	Story     string  `json:"story"`
-	Score     float64 `json:"_rankingScore"`
+	ID         string  `json:"id"`
+	Published  string  `json:"published"`
+	Story      string  `json:"story"`
+	Score      float64 `json:"_rankingScore"`
+	Prominence int     `json:"prominence"`
 
-	part string // its name; empty in merged results
+	part string  // its name
+	rank float64 // the score, or another
 }
 
 // results returns the page after the cursor.

@@ -55,7 +55,7 @@ func counted(b branch) *upstream.SearchRequest {
 
 // request returns a request for the documents of the branch.
 func (b branch) request() *upstream.SearchRequest {
-	r := &upstream.SearchRequest{Filter: b.only.request(), AttributesToRetrieve: names(attrID, attrPublished, attrStory)}
+	r := &upstream.SearchRequest{Filter: b.only.request(), AttributesToRetrieve: names(attrID, attrPublished, attrStory, attrProminence)}
 	if r.Query = b.text(); r.Query != "" {
 		r.MatchingStrategy = upstream.All
 		r.AttributesToSearchOn = names(stemAttributes...)

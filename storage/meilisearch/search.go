@@ -79,10 +79,8 @@ func (s *search) page(ctx context.Context) (storage.Results, error) {
 		found, err = s.semantic(ctx)
 	case len(s.searches) == 0:
 		found = &findings{}
-	case len(s.searches) == 1 && len(s.in) == 1:
-		found, err = s.one(ctx)
 	default:
-		found, err = s.several(ctx)
+		found, err = s.findPage(ctx)
 	}
 	if err != nil {
 		return storage.Results{}, err
@@ -93,19 +91,4 @@ func (s *search) page(ctx context.Context) (storage.Results, error) {
 		results.Facets, err = facetsOf(found.facets)
 	}
 	return results, err
-}
-
-// one runs a single branch in the only part: once for the page, and once for the totals, which count items and not stories.
-func (s *search) one(ctx context.Context) (*findings, error) {
-	page, whole := s.pages()[0], *s.searches[0]
-	page.Offset, page.Limit = s.window()
-	if s.query.OnePerStory {
-		page.Distinct = string(attrStory)
-	}
-	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
-	found, err := s.findIn(ctx, s.in, page, &whole)
-	if err != nil || found == nil {
-		return &findings{}, err
-	}
-	return &findings{hits: found[0].hits, offset: page.Offset, total: found[1].total, facets: found[1].facets}, nil
 }

@@ -112,33 +112,38 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	similar := float64(s.query.Semantic) / 100
-	requests := []*upstream.SearchRequest{{
+	requests := append(s.pages(), &upstream.SearchRequest{
 		Query: words, Filter: allOf(found(s.query), allOf(conditionsOf(beside)...)).request(),
-		AttributesToRetrieve: names(attrID, attrPublished, attrStory), ShowRankingScore: true,
-		Hybrid: &upstream.SearchRequestHybrid{Embedder: embedderName, SemanticRatio: 1}, FederationOptions: &upstream.SearchFederationOptions{Weight: similar},
-	}}
-	if similar < 1 {
-		for _, page := range s.pages() {
-			page.FederationOptions = &upstream.SearchFederationOptions{Weight: 1 - similar}
-			requests = append(requests, page)
+		AttributesToRetrieve: names(attrID, attrPublished, attrStory, attrProminence), ShowRankingScore: true,
+		Hybrid: &upstream.SearchRequestHybrid{Embedder: embedderName, SemanticRatio: 1},
+	})
+	if s.query.Semantic == 100 {
+		requests = requests[len(requests)-1:]
+	}
+	for _, r := range requests {
+		r.Limit = storage.MaxSemantic
+	}
+	answers, err := s.findIn(ctx, s.in, requests...)
+	if err != nil || answers == nil {
+		return &findings{}, err
+	}
+	similar := float64(s.query.Semantic) / 100
+	for i, a := range answers {
+		weight := 1 - similar
+		if i == len(answers)-1 {
+			weight = similar
+		}
+		for j := range a.hits {
+			a.hits[j].rank *= weight
 		}
 	}
-	hits := *s
-	hits.query.Facets = false
-	f, err := hits.merged(ctx, requests, 0, storage.MaxSemantic)
-	if err != nil {
-		return nil, err
-	}
+	f := &findings{hits: s.merged(answers, storage.MaxSemantic)}
 	if s.query.Facets { // of the items with the words: all others are similar to some degree
-		whole, err := s.merged(ctx, s.searches, 0, 0)
+		whole, err := s.whole(ctx)
 		if err != nil {
 			return nil, err
 		}
 		f.facets = whole.facets
-	}
-	if s.query.OnePerStory {
-		f.hits = oncePerStory(f.hits)
 	}
 	f.total = int64(len(f.hits))
 	return f, nil
