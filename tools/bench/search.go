@@ -27,119 +27,147 @@ import (
 	"feedmesh/tools/bench/report"
 )
 
-// benchSearch measures indexing generated items of some 2 KB, published within a year, with each search engine, and queries: different
-// ones from one client, then a mix of a thousand queries with natural frequencies from 1, 16 and 64 clients.
+// benchSearch measures indexing generated items, published within a year, with search engines, and queries: the same different ones in
+// all of them, one after the other, from one client, then a mix of a thousand queries with natural frequencies from 1, 16 and 64 clients.
 func benchSearch(ctx context.Context, out *report.Report, args []string) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
-	items := flags.Int("items", 200_000, "items to index")
-	engine := flags.String("engine", "bleve", "bleve, meilisearch or both")
-	each := flags.Duration("each", 4*time.Second, "duration of each measurement")
-	agents := flags.Int("agents", 1, "agents that put items into Meilisearch")
-	vectors := flags.Int("vectors", 0, "dimensions of the vectors of an embedder, for semantic searches in Meilisearch; 0: no embedder")
+	b := &searchBench{out: out, made: indextest.NewItemGenerator(1)}
+	flags.IntVar(&b.items, "items", 200_000, "items to index")
+	names := flags.String("engine", "bleve", "engines: bleve, meilisearch, undivided (Meilisearch with one index), or a list of them")
+	flags.DurationVar(&b.each, "each", 4*time.Second, "duration of each measurement")
+	flags.IntVar(&b.agents, "agents", 1, "agents that put items into Meilisearch")
+	flags.IntVar(&b.made.Words, "words", b.made.Words, "words in the text of an item; 220 are some 2 KB")
+	flags.IntVar(&b.vectors, "vectors", 0, "dimensions of the vectors of an embedder, for semantic searches in Meilisearch; 0: no embedder")
 	if err := report.Flags(flags, args); err != nil {
 		return err
 	}
-	measures := map[string]func(context.Context, *searchBench) error{"bleve": withBleve, "meilisearch": withMeilisearch}
-	names := []string{*engine}
-	if *engine == "both" {
-		names = []string{"bleve", "meilisearch"}
-	}
-	for _, name := range names {
-		measure := measures[name]
-		if measure == nil {
-			return fmt.Errorf("no engine %q: use bleve, meilisearch or both", name)
-		}
-		b := &searchBench{out: out, name: name, items: *items, each: *each, vectors: *vectors, agents: max(1, *agents), made: indextest.NewItemGenerator(1),
-			now: storage.Day(time.Now()).AddDate(-1, 0, 0), days: map[time.Time]int64{}}
-		if err := measure(ctx, b); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	return b.withEngines(ctx, strings.Split(*names, ","))
 }
 
-// add adds a row of the engine.
-func (b *searchBench) add(what string, value float64, unit, aim string) {
-	b.out.Aimed(b.name+": "+what, value, unit, aim)
-}
-
-// A searchBench is an index under measurement.
+// A searchBench compares search engines.
 type searchBench struct {
-	out   *report.Report
-	name  string // of the engine
-	index storage.Index
-	put   []storage.Index // the same, as each agent has it
-	items int
-	each  time.Duration
-
+	out     *report.Report
+	items   int
+	each    time.Duration
 	agents  int // that share the index of Meilisearch
 	vectors int // dimensions of the vectors of an embedder; 0: none
+
+	engines []*searchEngine
+	made    *indextest.ItemGenerator // of queries
+}
+
+// A searchEngine is an index under measurement.
+type searchEngine struct {
+	*searchBench
+	name    string
+	index   storage.Index
+	put     []storage.Index // the same, as each agent has it
+	dir     string
+	process int
+	divided bool
 
 	// steps returns the times of the engine's steps; nil if it has none.
 	steps func(ctx context.Context, since time.Time) (map[string]time.Duration, error)
 
-	made *indextest.ItemGenerator
-	now  time.Time           // at which the last item was first seen
-	days map[time.Time]int64 // items first seen on each day
-	some []storage.IndexItem // a sample of the indexed items
+	made *indextest.ItemGenerator // of the items, the same for each engine
+	now  time.Time                // at which the last item was first seen
+	days map[time.Time]int64      // items first seen on each day
+	some []storage.IndexItem      // a sample of the indexed items
 }
 
-func withBleve(ctx context.Context, b *searchBench) error {
+// add adds a row of the engine.
+func (e *searchEngine) add(what string, value float64, unit, aim string) {
+	e.out.Aimed(e.name+": "+what, value, unit, aim)
+}
+
+// withEngines opens the engines with these names, and measures all.
+func (b *searchBench) withEngines(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return b.run(ctx)
+	}
+	open := map[string]func(context.Context, *searchEngine) (closed func() error, err error){
+		"bleve": openBleve, "meilisearch": openMeilisearch, "undivided": openMeilisearch,
+	}[names[0]]
+	if open == nil {
+		return fmt.Errorf("no engine %q: use bleve, meilisearch or undivided", names[0])
+	}
 	return inFolder(func(dir string) error {
-		x, err := bleve.Open(indexPath(dir), slog.New(slog.DiscardHandler))
+		e := &searchEngine{searchBench: b, name: names[0], dir: dir, divided: names[0] != "undivided",
+			made: indextest.NewItemGenerator(1), now: storage.Day(time.Now()).AddDate(-1, 0, 0), days: map[time.Time]int64{}}
+		e.made.Words = b.made.Words
+		closed, err := open(ctx, e)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", e.name, err)
 		}
-		b.index, b.put = x, []storage.Index{x}
-		return errors.Join(b.run(ctx, dir, os.Getpid()), x.Close())
+		b.engines = append(b.engines, e)
+		return errors.Join(b.withEngines(ctx, names[1:]), closed())
 	})
 }
 
-func withMeilisearch(ctx context.Context, b *searchBench) error {
-	return inFolder(func(dir string) error {
-		server, err := engines.StartMeilisearch(dir)
-		if err != nil {
-			return err
-		}
-		defer server.Kill()
-		options := meilisearch.Options{URL: server.URL(), Key: server.Key()}
-		if b.vectors > 0 {
-			embedder := newRandomEmbedder(b.vectors)
-			defer embedder.Close()
-			options.Embedder = embedder.settings()
-		}
-		for range b.agents {
-			x, err := meilisearch.Open(ctx, options)
-			if err != nil {
-				return err
-			}
-			defer x.Close()
-			b.index, b.put = x, append(b.put, x)
-		}
-		b.steps = func(ctx context.Context, since time.Time) (map[string]time.Duration, error) {
-			return busy.Steps(ctx, server.URL(), server.Key(), since)
-		}
-		return b.run(ctx, dir, server.ID())
-	})
+func openBleve(_ context.Context, e *searchEngine) (closed func() error, err error) {
+	x, err := bleve.Open(indexPath(e.dir), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	e.index, e.put, e.process = x, []storage.Index{x}, os.Getpid()
+	return x.Close, nil
 }
 
-// run measures the index, with its files in a process's folder.
-func (b *searchBench) run(ctx context.Context, dir string, process int) error {
-	if err := b.fill(ctx, process); err != nil {
-		return err
+func openMeilisearch(ctx context.Context, e *searchEngine) (closed func() error, err error) {
+	server, err := engines.StartMeilisearch(e.dir)
+	if err != nil {
+		return nil, err
 	}
-	if err := b.single(ctx); err != nil {
-		return err
+	ends := []func(){server.Kill}
+	closed = func() error {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+		return nil
 	}
-	size := settledSize(dir)
-	b.add("on disk", float64(size)/float64(b.items), "bytes an item", "")
+	options := meilisearch.Options{URL: server.URL(), Key: server.Key()}
+	if e.vectors > 0 {
+		embedder := newRandomEmbedder(e.vectors)
+		ends = append(ends, embedder.Close)
+		options.Embedder = embedder.settings()
+	}
+	for range max(1, e.agents) {
+		x, err := meilisearch.Open(ctx, options)
+		if err != nil {
+			return nil, errors.Join(err, closed())
+		}
+		ends = append(ends, func() { x.Close() })
+		e.index, e.put = x, append(e.put, x)
+	}
+	e.process = server.ID()
+	e.steps = func(ctx context.Context, since time.Time) (map[string]time.Duration, error) {
+		return busy.Steps(ctx, server.URL(), server.Key(), since)
+	}
+	return closed, nil
+}
+
+// run measures the engines.
+func (b *searchBench) run(ctx context.Context) error {
+	for _, e := range b.engines {
+		err := e.fill(ctx)
+		if err == nil {
+			err = e.single(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		size := settledSize(e.dir)
+		e.add("on disk", float64(size)/float64(b.items), "bytes an item", "")
+	}
 	for _, row := range b.rows() {
-		b.clients(ctx, row, 1, func(*rand.Rand) func(context.Context) error { return row.run })
+		b.compare(ctx, row)
 	}
-	for _, n := range []int{1, 16, 64} {
-		b.clients(ctx, searchRow{what: fmt.Sprintf("mix, %d clients", n)}, n, b.mix())
+	for _, e := range b.engines {
+		for _, n := range []int{1, 16, 64} {
+			e.clients(ctx, n)
+		}
+		e.add("memory of the process (RSS), at most", float64(memoryOf(e.process, "VmHWM"))/1e6, "MB", "")
 	}
-	b.add("memory of the process (RSS), at most", float64(memoryOf(process, "VmHWM"))/1e6, "MB", "")
 	return nil
 }
 
@@ -162,35 +190,35 @@ func settledSize(dir string) (size int64) {
 // for an item the more items there are.
 const fillEdge = 10_000
 
-// fill indexes the items in the index of a process.
-func (b *searchBench) fill(ctx context.Context, process int) error {
-	edge := min(fillEdge, b.items/2)
+// fill indexes the items.
+func (e *searchEngine) fill(ctx context.Context) error {
+	edge := min(fillEdge, e.items/2)
 	var all time.Duration
 	for _, part := range []struct {
 		what  string
 		items int
-	}{{"the first", edge}, {"", b.items - 2*edge}, {"the last", edge}} {
-		spent, err := b.intake(ctx, part.items, process)
+	}{{"the first", edge}, {"", e.items - 2*edge}, {"the last", edge}} {
+		spent, err := e.intake(ctx, part.items)
 		if err != nil {
 			return err
 		}
 		if all += spent.elapsed; part.what != "" {
 			what := fmt.Sprintf("%s %d items indexed", part.what, part.items)
-			b.add(what, spent.rate(float64(part.items)), "/s", "")
-			b.add(what+", CPU of the process", spent.millis(float64(part.items)), "ms an item", "")
+			e.add(what, spent.rate(float64(part.items)), "/s", "")
+			e.add(what+", CPU of the process", spent.millis(float64(part.items)), "ms an item", "")
 		}
 	}
-	b.add("items indexed", float64(b.items)/all.Seconds(), "/s", "")
+	e.add("items indexed", float64(e.items)/all.Seconds(), "/s", "")
 	return nil
 }
 
-// intake generates items and indexes them in batches, some at a time, as role index does with a backlog. It returns what a process
-// used, without the time of the generator.
-func (b *searchBench) intake(ctx context.Context, count, process int) (spent usagePeriod, err error) {
-	batch, putters := b.index.Batches()
+// intake generates items and indexes them in batches, some at a time, as role index does with a backlog. It returns what the
+// process used, without the time of the generator.
+func (e *searchEngine) intake(ctx context.Context, count int) (spent usagePeriod, err error) {
+	batch, putters := e.index.Batches()
 	batches := make(chan []storage.IndexItem)
 	group, ctx := errgroup.WithContext(ctx)
-	for _, x := range b.put {
+	for _, x := range e.put {
 		for range putters {
 			group.Go(func() error {
 				for items := range batches {
@@ -202,17 +230,17 @@ func (b *searchBench) intake(ctx context.Context, count, process int) (spent usa
 			})
 		}
 	}
-	used, making := usedBy(process), time.Duration(0)
+	used, making := usedBy(e.process), time.Duration(0)
 	for n := 0; n < count && ctx.Err() == nil; n += batch {
 		began := time.Now()
-		items := b.next(min(batch, count-n))
+		items := e.next(min(batch, count-n))
 		making += time.Since(began)
-		if err := b.divide(ctx); err != nil {
+		if err := e.divide(ctx); err != nil {
 			close(batches)
 			return spent, errors.Join(err, group.Wait())
 		}
-		if len(b.some) < 200 {
-			b.some = append(b.some, items[0])
+		if len(e.some) < 200 {
+			e.some = append(e.some, items[0])
 		}
 		select {
 		case batches <- items:
@@ -223,54 +251,54 @@ func (b *searchBench) intake(ctx context.Context, count, process int) (spent usa
 	if err := group.Wait(); err != nil {
 		return spent, err
 	}
-	spent = usedBy(process).since(used)
-	if spent.elapsed -= making; process == os.Getpid() {
+	spent = usedBy(e.process).since(used)
+	if spent.elapsed -= making; e.process == os.Getpid() {
 		spent.cpu -= making
 	}
 	return spent, nil
 }
 
 // next returns the next items.
-func (b *searchBench) next(n int) []storage.IndexItem {
-	items := b.made.Items(n)
+func (e *searchEngine) next(n int) []storage.IndexItem {
+	items := e.made.Items(n)
 	for i := range items {
-		b.now = b.now.Add(365 * 24 * time.Hour / time.Duration(b.items))
-		items[i].Published, items[i].FirstSeen, items[i].Changed = b.now, b.now, b.now
-		b.days[storage.Day(b.now)]++
+		e.now = e.now.Add(365 * 24 * time.Hour / time.Duration(e.items))
+		items[i].Published, items[i].FirstSeen, items[i].Changed = e.now, e.now, e.now
+		e.days[storage.Day(e.now)]++
 	}
 	return items
 }
 
 // divide adjusts the parts of an index that has such, as the reconciler does each hour.
-func (b *searchBench) divide(ctx context.Context) error {
-	if index, is := b.index.(storage.DividedIndex); is {
-		return index.Divide(ctx, b.days, b.now)
+func (e *searchEngine) divide(ctx context.Context) error {
+	if index, is := e.index.(storage.DividedIndex); is && e.divided {
+		return index.Divide(ctx, e.days, e.now)
 	}
 	return nil
 }
 
 // single adds rows of how long an item takes that comes alone, and of the steps of an engine that take longest.
-func (b *searchBench) single(ctx context.Context) error {
+func (e *searchEngine) single(ctx context.Context) error {
 	var times []time.Duration
 	began := time.Now()
-	for time.Since(began) < b.each || len(times) < 3 {
-		items, sent := b.next(1), time.Now()
-		if err := b.index.Put(ctx, items...); err != nil {
+	for time.Since(began) < e.each || len(times) < 3 {
+		items, sent := e.next(1), time.Now()
+		if err := e.index.Put(ctx, items...); err != nil {
 			return err
 		}
 		times = append(times, time.Since(sent))
 	}
-	b.add("a single item indexed within: p50", report.TimingOf(times).P50.Seconds(), "s", "")
-	if b.steps == nil {
+	e.add("a single item indexed within: p50", report.TimingOf(times).P50.Seconds(), "s", "")
+	if e.steps == nil {
 		return nil
 	}
-	steps, err := b.steps(ctx, began)
+	steps, err := e.steps(ctx, began)
 	if err != nil {
 		return err
 	}
 	longest := slices.SortedFunc(maps.Keys(steps), func(a, b string) int { return cmp.Compare(steps[b], steps[a]) })
 	for _, step := range longest[:min(len(longest), 4)] {
-		b.add("a single item: "+step, steps[step].Seconds()/float64(len(times)), "s", "")
+		e.add("a single item: "+step, steps[step].Seconds()/float64(len(times)), "s", "")
 	}
 	return nil
 }
@@ -278,9 +306,12 @@ func (b *searchBench) single(ctx context.Context) error {
 // A searchRow is one kind of query.
 type searchRow struct {
 	what     string
-	run      func(ctx context.Context) error
+	next     func() searchCall
 	p50, p99 string // aims, in milliseconds
 }
+
+// A searchCall is a call of an index.
+type searchCall func(context.Context, storage.Index) error
 
 // aimed returns a row with the aims of a common search.
 func aimed(row searchRow) searchRow {
@@ -291,20 +322,21 @@ func aimed(row searchRow) searchRow {
 func (b *searchBench) rows() []searchRow {
 	now := time.Now()
 	search := func(what string, newQuery func() storage.Query) searchRow {
-		return searchRow{what: what, run: func(ctx context.Context) error {
+		return searchRow{what: what, next: func() searchCall {
 			q := newQuery()
 			now = now.Add(-time.Minute) // to bypass the cache
 			q.Now = now
-			_, err := b.index.Search(ctx, q)
-			return err
+			return searchOf(q)
 		}}
 	}
+	some := b.engines[0].some
 	first := func(letters int) string { return string([]rune(b.made.SearchWord())[:letters]) }
 	rows := []searchRow{
 		aimed(search("1 word, filter, facets", func() storage.Query { return b.faceted(1) })),
 		aimed(search("2 words, filter, facets", func() storage.Query { return b.faceted(2) })),
 		aimed(search("3 words, filter, facets", func() storage.Query { return b.faceted(3) })),
 		search("1 word, newest first", func() storage.Query { return storage.Query{Where: b.words(1), Newest: true} }),
+		search("1 word, newest first, facets", func() storage.Query { return storage.Query{Where: b.words(1), Newest: true, Facets: true} }),
 		search("all, newest first, facets", func() storage.Query { return storage.Query{Facets: true} }),
 		search("1 word, each story once", func() storage.Query { return storage.Query{Where: b.words(1), OnePerStory: true} }),
 		search("a phrase of 2", func() storage.Query {
@@ -315,13 +347,19 @@ func (b *searchBench) rows() []searchRow {
 			return storage.Query{Where: query.Text{Words: b.made.SearchWord() + " " + first(3), Form: query.Prefix}}
 		}),
 		search("a mistyped word", func() storage.Query { return storage.Query{Where: query.Text{Words: b.made.SearchWord() + "q"}} }),
-		{what: "similar items", run: func(ctx context.Context) error {
-			_, err := b.index.Similar(ctx, b.some[rand.IntN(len(b.some))], 10)
-			return err
+		{what: "similar items", next: func() searchCall {
+			item := some[rand.IntN(len(some))]
+			return func(ctx context.Context, x storage.Index) error {
+				_, err := x.Similar(ctx, item, 10)
+				return err
+			}
 		}},
-		{what: "suggestions for 2 letters", run: func(ctx context.Context) error {
-			_, err := b.index.Suggest(ctx, first(2), 10)
-			return err
+		{what: "suggestions for 2 letters", next: func() searchCall {
+			prefix := first(2)
+			return func(ctx context.Context, x storage.Index) error {
+				_, err := x.Suggest(ctx, prefix, 10)
+				return err
+			}
 		}},
 	}
 	if b.vectors > 0 {
@@ -344,55 +382,85 @@ func (b *searchBench) faceted(words int) storage.Query {
 	return storage.Query{Where: query.And{b.words(words), query.FieldEquals{Field: query.Language, Value: "en"}}, Facets: true}
 }
 
-// mix returns a random query of a client: 1 to 3 words with a filter and facets.
-func (b *searchBench) mix() func(*rand.Rand) func(context.Context) error {
-	queries := make([]storage.Query, 1000)
-	for i := range queries {
-		queries[i] = b.faceted(1 + i%3)
-	}
-	return func(chance *rand.Rand) func(context.Context) error {
-		often := rand.NewZipf(chance, 1.1, 4, uint64(len(queries)-1))
-		return func(ctx context.Context) error {
-			_, err := b.index.Search(ctx, queries[often.Uint64()])
-			return err
-		}
+// searchOf returns the call of a search.
+func searchOf(q storage.Query) searchCall {
+	return func(ctx context.Context, x storage.Index) error {
+		_, err := x.Search(ctx, q)
+		return err
 	}
 }
 
-// clients adds rows for a number of clients, which query continuously.
-func (b *searchBench) clients(ctx context.Context, row searchRow, n int, client func(chance *rand.Rand) func(context.Context) error) {
-	times, failed, last := make([][]time.Duration, n), make([]int, n), make([]error, n)
+// compare adds the rows of a kind of query for all engines: each query in one of them after the other.
+func (b *searchBench) compare(ctx context.Context, row searchRow) {
+	all := make([]callTimes, len(b.engines))
+	for began := time.Now(); time.Since(began) < b.each*time.Duration(len(b.engines)) && ctx.Err() == nil; {
+		call := row.next()
+		for i, e := range b.engines {
+			all[i].measure(ctx, e.index, call)
+		}
+	}
+	for i, e := range b.engines {
+		e.addTimes(row, all[i:i+1], 0)
+	}
+}
+
+// clients adds the rows of a number of clients, which query continuously: 1 to 3 words with a filter and facets.
+func (e *searchEngine) clients(ctx context.Context, n int) {
+	queries := make([]storage.Query, 1000)
+	for i := range queries {
+		queries[i] = e.faceted(1 + i%3)
+	}
+	all := make([]callTimes, n)
 	began := time.Now()
 	var running sync.WaitGroup
 	for i := range n {
 		running.Go(func() {
-			request := client(rand.New(rand.NewPCG(1, uint64(i))))
-			for time.Since(began) < b.each && ctx.Err() == nil {
-				sent := time.Now()
-				if err := request(ctx); err != nil {
-					failed[i]++
-					last[i] = err
-					continue
-				}
-				times[i] = append(times[i], time.Since(sent))
+			often := rand.NewZipf(rand.New(rand.NewPCG(1, uint64(i))), 1.1, 4, uint64(len(queries)-1))
+			for time.Since(began) < e.each && ctx.Err() == nil {
+				all[i].measure(ctx, e.index, searchOf(queries[often.Uint64()]))
 			}
 		})
 	}
 	running.Wait()
-	elapsed := time.Since(began)
-	all, fails := slices.Concat(times...), 0
-	for _, n := range failed {
-		fails += n
+	e.addTimes(searchRow{what: fmt.Sprintf("mix, %d clients", n)}, all, time.Since(began))
+}
+
+// callTimes are the times of a client's calls.
+type callTimes struct {
+	times  []time.Duration
+	failed int
+	last   error
+}
+
+func (c *callTimes) measure(ctx context.Context, x storage.Index, call searchCall) {
+	sent := time.Now()
+	if err := call(ctx, x); err != nil {
+		c.failed++
+		c.last = err
+		return
 	}
-	if fails > 0 {
+	c.times = append(c.times, time.Since(sent))
+}
+
+// addTimes adds the rows of calls, with their number a second if they took all of a time.
+func (e *searchEngine) addTimes(row searchRow, clients []callTimes, elapsed time.Duration) {
+	var all []time.Duration
+	var failed int
+	var last []error
+	for _, c := range clients {
+		all, failed, last = append(all, c.times...), failed+c.failed, append(last, c.last)
+	}
+	if failed > 0 {
 		first, _, _ := strings.Cut(errors.Join(last...).Error(), "\n")
-		b.out.Failed(b.name+": "+row.what, fmt.Sprintf("%d of %d: %s", fails, fails+len(all), first))
+		e.out.Failed(e.name+": "+row.what, fmt.Sprintf("%d of %d: %s", failed, failed+len(all), first))
 	}
 	if len(all) == 0 {
 		return
 	}
+	if elapsed > 0 {
+		e.add(row.what, float64(len(all))/elapsed.Seconds(), "/s", "")
+	}
 	t := report.TimingOf(all)
-	b.add(row.what, float64(len(all))/elapsed.Seconds(), "/s", "")
-	b.add(row.what+": p50", t.P50.Seconds()*1e3, "ms", row.p50)
-	b.add(row.what+": p99", t.P99.Seconds()*1e3, "ms", row.p99)
+	e.add(row.what+": p50", t.P50.Seconds()*1e3, "ms", row.p50)
+	e.add(row.what+": p99", t.P99.Seconds()*1e3, "ms", row.p99)
 }
