@@ -55,7 +55,8 @@ var settings = normal(set{
 	},
 	// Tokens are letters of one script, so Meilisearch need not detect the language of each value: a tenth of the time of an item.
 	"localizedAttributes": []set{{"attributePatterns": stemAttributes, "locales": []string{"eng"}}},
-	"dictionary":          nil,
+	// None: with a dictionary, Meilisearch builds an automaton of all separators for each search of an index, in 2.5 ms.
+	"dictionary": nil,
 
 	"pagination": set{"maxTotalHits": 1e9}, // totals are exact below it
 	// Above this number it is undefined which of the equally frequent values are returned.
