@@ -113,7 +113,7 @@ func (r *Reindexing) run(ctx context.Context, all bool, started time.Time) {
 
 // queue compares all days and queues the items that differ, or all items.
 func (r *Reindexing) queue(ctx context.Context, all bool, why string) error {
-	days, err := reconcile.Days(ctx, r.Store, r.Index)
+	days, err := reconcile.Begin(ctx, r.Store, r.Index, r.Now())
 	if err != nil {
 		return err
 	}

@@ -171,10 +171,7 @@ func minAge(reason string, waiting uint64) time.Duration {
 // compare queues differing items, newest days first, and returns their number. It ignores changes younger
 // than age.
 func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, age time.Duration) (int, error) {
-	if err := r.divide(ctx, now); err != nil {
-		return 0, err
-	}
-	days, err := reconcile.Days(ctx, r.store, r.index)
+	days, err := reconcile.Begin(ctx, r.store, r.index, now)
 	if err != nil {
 		return 0, err
 	}
@@ -210,19 +207,6 @@ func (r *reconciler) compare(ctx context.Context, now time.Time, reason string, 
 			"stale", found[reconcile.Stale], "surplus", found[reconcile.Surplus])
 	}
 	return found[reconcile.Missing] + found[reconcile.Stale] + found[reconcile.Surplus], err
-}
-
-// divide adjusts the parts of an index that has such.
-func (r *reconciler) divide(ctx context.Context, now time.Time) error {
-	index, is := r.index.(storage.DividedIndex)
-	if !is {
-		return nil
-	}
-	stored, err := r.store.Days(ctx)
-	if err != nil {
-		return err
-	}
-	return index.Divide(ctx, stored, now)
 }
 
 // suspects returns the days to compare: those with different counts, the last two, and 1/24 of the others

@@ -41,11 +41,17 @@ type Day struct {
 	Stored, Indexed int64
 }
 
-// Days returns the days on which store or index have items, newest first.
-func Days(ctx context.Context, store, index storage.StampReader) ([]Day, error) {
+// Begin divides an index that has parts by the days of the stored items, and returns the days on which store or index have items,
+// newest first.
+func Begin(ctx context.Context, store, index storage.StampReader, now time.Time) ([]Day, error) {
 	stored, err := store.Days(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("compare the index with the store: %w", err)
+	}
+	if divided, is := index.(storage.DividedIndex); is {
+		if err := divided.Divide(ctx, stored, now); err != nil {
+			return nil, fmt.Errorf("compare the index with the store: %w", err)
+		}
 	}
 	indexed, err := index.Days(ctx)
 	if err != nil {

@@ -70,7 +70,7 @@ func newPair(t *testing.T, n int) *pair {
 // queue returns the tasks that Queue publishes for items in one of the states.
 func (p *pair) queue(t *testing.T, states ...reconcile.State) []subjects.Index {
 	t.Helper()
-	days, err := reconcile.Days(t.Context(), p.store, p.index)
+	days, err := reconcile.Begin(t.Context(), p.store, p.index, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestDays_NewestFirst(t *testing.T) {
 
 func TestDays_CountsOfBothSides(t *testing.T) {
 	p := newPair(t, 100)
-	days, err := reconcile.Days(t.Context(), p.store, p.index)
+	days, err := reconcile.Begin(t.Context(), p.store, p.index, time.Now())
 	if err != nil || len(days) == 0 {
 		t.Fatalf("got %v, %v; want some days", days, err)
 	}
@@ -187,7 +187,7 @@ func (f *failing) Stamps(ctx context.Context, day time.Time, after string, limit
 
 func TestQueue_StopsAtTheFirstError(t *testing.T) {
 	p := newPair(t, 50)
-	days, err := reconcile.Days(t.Context(), p.store, p.index)
+	days, err := reconcile.Begin(t.Context(), p.store, p.index, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
