@@ -116,7 +116,7 @@ type hit struct {
 	Prominence int     `json:"prominence"`
 
 	part string  // its name
-	rank float64 // the score, or another
+	rank float64 // what hits are ordered by: the score, with a weight if the search has one
 }
 
 // results returns the page after the cursor.
