@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	upstream "github.com/meilisearch/meilisearch-go"
@@ -11,57 +12,136 @@ import (
 )
 
 // findPage returns the hits of a page, and the totals, which count items and not stories.
-//
-// Each branch is searched in each part, for as many hits as the page and those before it have: more of one search can't be among them,
-// also if each story has one hit only.
 func (s *search) findPage(ctx context.Context) (*findings, error) {
 	requests := s.pages()
-	offset, limit := s.window()
-	if len(s.in) > 1 || len(requests) > 1 {
-		offset, limit = 0, offset+limit // places in merged hits are none in those of a part
-	}
-	for _, r := range requests {
-		if r.Offset, r.Limit = offset, limit; s.query.OnePerStory {
+	if s.query.OnePerStory {
+		for _, r := range requests {
 			r.Distinct = string(attrStory)
 		}
 	}
-	if len(requests) == 1 {
-		return s.findBranchPage(ctx, requests[0])
+	if len(requests) == 1 && len(s.in) == 1 {
+		return s.findOnly(ctx, requests[0])
 	}
+	offset, size := s.window()
+	limit := offset + size // places in merged hits are none in those of a part
 	var f *findings
-	var pages []answer
+	var hits []hit
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		f, err = s.whole(ctx)
 		return err
 	})
 	group.Go(func() (err error) {
-		pages, err = s.findIn(ctx, s.in, requests...)
+		hits, err = s.firstHits(ctx, requests, limit)
 		return err
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	f.hits = s.merged(pages, limit)
+	f.hits = hits
 	return f, nil
 }
 
-// findBranchPage is findPage for a single branch, whose page is given.
-func (s *search) findBranchPage(ctx context.Context, page *upstream.SearchRequest) (*findings, error) {
-	whole := *s.searches[0]
-	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
-	found, err := s.findIn(ctx, s.in, page, &whole)
+// findOnly is findPage for the page of a single branch in the only part.
+func (s *search) findOnly(ctx context.Context, page *upstream.SearchRequest) (*findings, error) {
+	page.Offset, page.Limit = s.window()
+	found, err := s.findIn(ctx, s.in, page, s.counted())
 	if err != nil || found == nil {
 		return &findings{}, err
 	}
-	return &findings{hits: s.merged(found[:1], page.Limit), offset: page.Offset, total: found[1].total, facets: found[1].facets}, nil
+	return &findings{hits: found[0].hits, offset: page.Offset, total: found[1].total, facets: found[1].facets}, nil
 }
 
-// merged returns the first hits of answers, in the order of the results: each document once, and each story if the query asks for that.
-func (s *search) merged(answers []answer, limit int64) []hit {
+// counted returns the request for the totals of the only branch.
+func (s *search) counted() *upstream.SearchRequest {
+	whole := *s.searches[0]
+	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
+	return &whole
+}
+
+// A hitList is the beginning of the hits of a request in a part.
+type hitList struct {
+	in   part
+	hits []hit
+	cut  bool // there may be more
+}
+
+// firstHits returns the first hits of requests for pages, in the order of the results.
+//
+// Meilisearch reads a whole document for each hit. So parts are searched for a few hits first, but the latest for all, if the newest come
+// first; then those again of whose hits all are among the results, for as many as these are. More of one search can't be among them, also
+// if each story has one hit only.
+func (s *search) firstHits(ctx context.Context, requests []*upstream.SearchRequest, limit int64) ([]hit, error) {
+	few, whole := 2+2*limit/int64(max(1, len(s.in))), 0
+	if !s.scored {
+		few, whole = 1, min(1, len(s.in))
+	}
+	var latest, others []hitList
+	group, each := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		latest, err = s.lists(each, s.in[:whole], requests, limit, limit)
+		return err
+	})
+	group.Go(func() (err error) {
+		others, err = s.lists(each, s.in[whole:], requests, min(few, limit), limit)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	lists := append(latest, others...)
+	hits := s.merged(lists, limit)
+	again := map[string]part{}
+	for _, l := range lists {
+		if l.cut && (int64(len(hits)) < limit || s.compare(l.hits[len(l.hits)-1], hits[limit-1]) <= 0) {
+			again[l.in.name] = l.in
+		}
+	}
+	if len(again) == 0 {
+		return hits, nil
+	}
+	rest, err := s.lists(ctx, slices.Collect(maps.Values(again)), requests, limit, limit)
+	if err != nil {
+		return nil, err
+	}
+	lists = slices.DeleteFunc(lists, func(l hitList) bool { return again[l.in.name].name != "" })
+	return s.merged(append(lists, rest...), limit), nil
+}
+
+// lists returns the first n hits of each request in each part; all is the number of hits from which on more are not needed.
+func (s *search) lists(ctx context.Context, in parts, requests []*upstream.SearchRequest, n, all int64) ([]hitList, error) {
+	first := make([]*upstream.SearchRequest, len(requests))
+	for i, r := range requests {
+		page := *r
+		page.Limit = n
+		first[i] = &page
+	}
+	found, err := s.findIn(ctx, in, first...)
+	if err != nil {
+		return nil, err
+	}
+	var lists []hitList
+	for _, a := range found {
+		for _, p := range in {
+			var hits []hit
+			for _, h := range a.hits {
+				if h.part == p.name {
+					hits = append(hits, h)
+				}
+			}
+			if len(hits) > 0 {
+				lists = append(lists, hitList{in: p, hits: hits, cut: int64(len(hits)) == n && n < all})
+			}
+		}
+	}
+	return lists, nil
+}
+
+// merged returns the first hits of lists, in the order of the results: each document once, and each story if the query asks for that.
+func (s *search) merged(lists []hitList, limit int64) []hit {
 	var hits []hit
-	for _, a := range answers {
-		hits = append(hits, a.hits...)
+	for _, l := range lists {
+		hits = append(hits, l.hits...)
 	}
 	slices.SortStableFunc(hits, s.compare)
 	documents, stories := map[string]bool{}, map[string]bool{}
@@ -82,8 +162,15 @@ func (s *search) compare(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.Prominence, a.Prominence), byTime)
 }
 
-// whole returns the totals of several branches. Meilisearch counts a document of several branches once.
+// whole returns the totals of the branches. Meilisearch counts a document of several branches once.
 func (s *search) whole(ctx context.Context) (*findings, error) {
+	if len(s.searches) == 1 {
+		found, err := s.findIn(ctx, s.in, s.counted())
+		if err != nil || found == nil {
+			return &findings{}, err
+		}
+		return &findings{total: found[0].total, facets: found[0].facets}, nil
+	}
 	found, err := inShares(ctx, s.in, s.wholeOfShare)
 	if err != nil {
 		return nil, err

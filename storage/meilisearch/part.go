@@ -91,6 +91,13 @@ func (all parts) filled() parts {
 	return filled
 }
 
+// recentParts is the number of parts that are searched for similar items and suggestions, so that their time does not grow with the age of
+// the index.
+const recentParts = 4
+
+// recent returns the first of filled parts.
+func (all parts) recent() parts { return all[:min(len(all), recentParts)] }
+
 func (all parts) names() []string {
 	names := make([]string, len(all))
 	for i, p := range all {

@@ -112,32 +112,24 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests := append(s.pages(), &upstream.SearchRequest{
+	meant := &upstream.SearchRequest{
 		Query: words, Filter: allOf(found(s.query), allOf(conditionsOf(beside)...)).request(),
 		AttributesToRetrieve: names(attrID, attrPublished, attrStory, attrProminence), ShowRankingScore: true,
 		Hybrid: &upstream.SearchRequestHybrid{Embedder: embedderName, SemanticRatio: 1},
-	})
-	if s.query.Semantic == 100 {
-		requests = requests[len(requests)-1:]
-	}
-	for _, r := range requests {
-		r.Limit = storage.MaxSemantic
-	}
-	answers, err := s.findIn(ctx, s.in, requests...)
-	if err != nil || answers == nil {
-		return &findings{}, err
 	}
 	similar := float64(s.query.Semantic) / 100
-	for i, a := range answers {
-		weight := 1 - similar
-		if i == len(answers)-1 {
-			weight = similar
-		}
-		for j := range a.hits {
-			a.hits[j].rank *= weight
-		}
+	lists, err := s.weighted(ctx, similar, meant)
+	if err != nil {
+		return nil, err
 	}
-	f := &findings{hits: s.merged(answers, storage.MaxSemantic)}
+	if similar < 1 {
+		worded, err := s.weighted(ctx, 1-similar, s.pages()...)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, worded...)
+	}
+	f := &findings{hits: s.merged(lists, storage.MaxSemantic)}
 	if s.query.Facets { // of the items with the words: all others are similar to some degree
 		whole, err := s.whole(ctx)
 		if err != nil {
@@ -147,6 +139,17 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 	}
 	f.total = int64(len(f.hits))
 	return f, nil
+}
+
+// weighted returns the hits of requests, ranked by their scores with a weight.
+func (s *search) weighted(ctx context.Context, weight float64, requests ...*upstream.SearchRequest) ([]hitList, error) {
+	lists, err := s.lists(ctx, s.in, requests, storage.MaxSemantic, storage.MaxSemantic)
+	for _, l := range lists {
+		for i := range l.hits {
+			l.hits[i].rank *= weight
+		}
+	}
+	return lists, err
 }
 
 // meaningOf separates a query into its words and the conditions beside them. The error is a [*query.SyntaxError] if it has others.

@@ -24,10 +24,6 @@ const (
 	compared    = 60
 )
 
-// similarParts is the number of the latest parts in which similar items are searched for, so that the number of searches does not grow
-// with the age of the index.
-const similarParts = 2
-
 // minSimilarity is the [storage.Similarity] from which on two items have the same subject.
 const minSimilarity = 0.1
 
@@ -134,7 +130,7 @@ func (r reader) candidates(ctx context.Context, weights map[string]float64, only
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := r.findIn(ctx, in[:min(len(in), similarParts)], requests...)
+	found, err := r.findIn(ctx, in.recent(), requests...)
 	if err != nil || found == nil {
 		return nil, nil, err
 	}

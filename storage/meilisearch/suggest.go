@@ -42,6 +42,7 @@ func (r reader) titleWords(ctx context.Context, prefix string) ([]storage.FacetC
 	if err != nil {
 		return nil, err
 	}
+	in = in.recent()
 	found := make([][]storage.FacetCount, len(in))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, p := range in {
