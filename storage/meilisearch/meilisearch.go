@@ -47,7 +47,7 @@ type Index struct {
 }
 
 // Open returns the server's index. It creates the index if it is missing, and applies the settings of this
-// version. Changed settings may take until Meilisearch has reindexed all items. Errors state what to do; the
+// version. Settings on which searches depend may take until Meilisearch has reindexed all items. Errors state what to do; the
 // error is [storage.ErrUnavailable] if the server cannot be reached.
 func Open(ctx context.Context, options Options) (*Index, error) {
 	x, err := newIndex(options)

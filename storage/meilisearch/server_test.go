@@ -115,6 +115,9 @@ func TestOpen_AppliesOnlyChangedSettings(t *testing.T) {
 	if got := x.tasks(t, upstream.TaskTypeSettingsUpdate); got != 3 {
 		t.Errorf("got %d settings tasks after open, want 3: open must restore changed settings", got)
 	}
+	if err := x.Put(t.Context(), words("c")...); err != nil { // behind the settings
+		t.Fatal(err)
+	}
 	if got := dictionary(); len(got) != 0 {
 		t.Errorf("got the dictionary %q after open, want none", got)
 	}

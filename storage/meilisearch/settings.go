@@ -88,21 +88,33 @@ func normal(s set) (n set) {
 	return n
 }
 
-// applySettings creates an index if it is missing, and updates its settings if they differ.
+// independent are the settings on which our searches and puts do not depend.
+var independent = []string{"dictionary"}
+
+// applySettings creates an index if it is missing, and updates its settings if they differ. It returns when these are applied, unless
+// searches do not depend on them: Meilisearch may index all documents again for minutes.
 func (c *connection) applySettings(ctx context.Context, index string) error {
 	var has set
 	if err := c.requestSettings(ctx, http.MethodGet, index, nil, &has); err != nil && !isMissing(err) {
 		return err
 	}
+	var differ []string
 	for name, value := range settings {
 		if !isSet(has[name], value) {
-			return c.updateSettings(ctx, index)
+			differ = append(differ, name)
 		}
 	}
 	if c.embedder != nil && !c.embedder.isApplied(has) {
-		return c.updateSettings(ctx, index)
+		differ = append(differ, "embedders")
 	}
-	return nil
+	if len(differ) == 0 {
+		return nil
+	}
+	task, err := c.sendSettings(ctx, index)
+	if err != nil || !slices.ContainsFunc(differ, func(name string) bool { return !slices.Contains(independent, name) }) {
+		return err
+	}
+	return c.settled(ctx, task)
 }
 
 // isSet reports whether Meilisearch returns a value for a setting that is to have another. A list that is null is returned as empty.
@@ -121,23 +133,29 @@ func (c *connection) prepare(ctx context.Context, index string) error {
 		return err
 	}
 	if has == nil || reflect.DeepEqual(has["searchableAttributes"], []any{"*"}) {
-		return c.updateSettings(ctx, index)
+		task, err := c.sendSettings(ctx, index)
+		if err != nil {
+			return err
+		}
+		return c.settled(ctx, task)
 	}
 	return nil
 }
 
-// updateSettings is one task, so that no index exists without settings.
-func (c *connection) updateSettings(ctx context.Context, index string) error {
+// sendSettings sends all settings of an index in one task, so that no index exists without settings.
+func (c *connection) sendSettings(ctx context.Context, index string) (*upstream.TaskInfo, error) {
 	c.log.Info("giving the search index in Meilisearch its settings", "url", c.url, "index", index)
-	var info upstream.TaskInfo
 	all := maps.Clone(settings)
 	if c.embedder != nil {
 		all["embedders"] = map[string]Embedder{embedderName: c.embedder}
 	}
-	if err := c.requestSettings(ctx, http.MethodPatch, index, all, &info); err != nil {
-		return err
-	}
-	err := c.wait(ctx, &info)
+	task := new(upstream.TaskInfo)
+	return task, c.requestSettings(ctx, http.MethodPatch, index, all, task)
+}
+
+// settled waits until a task has applied settings.
+func (c *connection) settled(ctx context.Context, task *upstream.TaskInfo) error {
+	err := c.wait(ctx, task)
 	if errors.As(err, new(*rejection)) { // not caused by a document
 		return fmt.Errorf("%w: Meilisearch rejected the settings: %v", storage.ErrUnavailable, err)
 	}
