@@ -3,12 +3,14 @@ package meilisearch
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	upstream "github.com/meilisearch/meilisearch-go"
 
+	"feedmesh/classify/query"
 	"feedmesh/storage"
 )
 
@@ -233,5 +235,61 @@ func TestOpen_KeyForAllParts(t *testing.T) {
 		x.partSize = 1
 		put(t, x, itemsOf(1, 1, "a"))
 		divide(t, x, map[time.Time]int64{day(1): 1}, day(1), map[string]int64{"": 1, "-2026-03-02": 0})
+	}
+}
+
+// Pages of an index with many parts are those of an index with one, wherever the first hits are.
+func TestSearch_ManyParts(t *testing.T) {
+	whole, divided := open(t, newOptions(t)), open(t, newOptions(t))
+	const days = 6
+	for n := 2; n <= days; n++ {
+		if err := divided.applySettings(t.Context(), partSince(divided.name, day(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	var items []storage.IndexItem
+	for n := 1; n <= days; n++ {
+		for _, it := range itemsOf(20, n, fmt.Sprint("day", n, "-")) {
+			it.Published = day(1).Add(time.Duration(r.IntN(days*24)) * time.Hour)
+			if n == 3 { // most of the first hits are of this day
+				it.Published, it.Sources = day(9), 5
+			}
+			if r.IntN(2) == 0 {
+				it.StoryID = fmt.Sprint("story", r.IntN(15))
+				it.Sources = 1 + r.IntN(9)
+			}
+			if r.IntN(3) == 0 {
+				it.Text, it.Title = it.Title+" other", "title"
+			}
+			items = append(items, it)
+		}
+	}
+	put(t, whole, items)
+	put(t, divided, items)
+	for _, q := range []storage.Query{
+		{Where: query.Text{Words: "word"}}, {Where: query.Text{Words: "word"}, Newest: true}, {},
+		{Where: query.Text{Words: "word"}, OnePerStory: true}, {OnePerStory: true}, {Where: query.Text{Words: "word"}, Newest: true, OnePerStory: true},
+		{Where: query.Or{query.Text{Words: "other"}, query.Text{Words: "title"}}}, {Where: query.Text{Words: "other"}, Facets: true},
+	} {
+		q.Limit = 4
+		got, want := q, q
+		for page := 1; ; page++ {
+			a, err := divided.Search(t.Context(), got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := whole.Search(t.Context(), want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(a.Hits, b.Hits) || a.Total != b.Total || (a.Next == "") != (b.Next == "") {
+				t.Errorf("%+v: page %d: got %v of %d, want %v of %d", q, page, a.Hits, a.Total, b.Hits, b.Total)
+				break
+			}
+			if got.Cursor, want.Cursor = a.Next, b.Next; a.Next == "" {
+				break
+			}
+		}
 	}
 }
