@@ -45,25 +45,17 @@ func (s *search) findPage(ctx context.Context) (*findings, error) {
 // findOnly is findPage for the page of a single branch in the only part.
 func (s *search) findOnly(ctx context.Context, page *upstream.SearchRequest) (*findings, error) {
 	page.Offset, page.Limit = s.window()
-	found, err := s.findIn(ctx, s.in, page, s.counted())
+	found, err := s.findIn(ctx, s.in, page, totalsOf(s.searches[0], s.facets()...))
 	if err != nil || found == nil {
 		return &findings{}, err
 	}
 	return &findings{hits: found[0].hits, offset: page.Offset, total: found[1].total, facets: found[1].facets}, nil
 }
 
-// counted returns the request for the totals of the only branch.
-func (s *search) counted() *upstream.SearchRequest {
-	whole := *s.searches[0]
-	whole.HitsPerPage, whole.Facets = new(int64), s.facets() // no hits, but their exact number
-	return &whole
-}
-
 // A hitList is the beginning of the hits of a request in a part.
 type hitList struct {
 	in   part
 	hits []hit
-	cut  bool // there may be more
 }
 
 // firstHits returns the first hits of requests for pages, in the order of the results.
@@ -76,14 +68,15 @@ func (s *search) firstHits(ctx context.Context, requests []*upstream.SearchReque
 	if !s.scored {
 		few, whole = 1, min(1, len(s.in))
 	}
+	few = min(few, limit)
 	var latest, others []hitList
 	group, each := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		latest, err = s.lists(each, s.in[:whole], requests, limit, limit)
+		latest, err = s.lists(each, s.in[:whole], requests, limit)
 		return err
 	})
 	group.Go(func() (err error) {
-		others, err = s.lists(each, s.in[whole:], requests, min(few, limit), limit)
+		others, err = s.lists(each, s.in[whole:], requests, few)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -92,15 +85,16 @@ func (s *search) firstHits(ctx context.Context, requests []*upstream.SearchReque
 	lists := append(latest, others...)
 	hits := s.merged(lists, limit)
 	again := map[string]part{}
-	for _, l := range lists {
-		if l.cut && (int64(len(hits)) < limit || s.compare(l.hits[len(l.hits)-1], hits[limit-1]) <= 0) {
+	for _, l := range others {
+		isCut := int64(len(l.hits)) == few && few < limit
+		if isCut && (int64(len(hits)) < limit || s.compare(l.hits[len(l.hits)-1], hits[limit-1]) <= 0) {
 			again[l.in.name] = l.in
 		}
 	}
 	if len(again) == 0 {
 		return hits, nil
 	}
-	rest, err := s.lists(ctx, slices.Collect(maps.Values(again)), requests, limit, limit)
+	rest, err := s.lists(ctx, slices.Collect(maps.Values(again)), requests, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +102,8 @@ func (s *search) firstHits(ctx context.Context, requests []*upstream.SearchReque
 	return s.merged(append(lists, rest...), limit), nil
 }
 
-// lists returns the first n hits of each request in each part; all is the number of hits from which on more are not needed.
-func (s *search) lists(ctx context.Context, in parts, requests []*upstream.SearchRequest, n, all int64) ([]hitList, error) {
+// lists returns the first n hits of each request in each part.
+func (s *search) lists(ctx context.Context, in parts, requests []*upstream.SearchRequest, n int64) ([]hitList, error) {
 	first := make([]*upstream.SearchRequest, len(requests))
 	for i, r := range requests {
 		page := *r
@@ -130,14 +124,15 @@ func (s *search) lists(ctx context.Context, in parts, requests []*upstream.Searc
 				}
 			}
 			if len(hits) > 0 {
-				lists = append(lists, hitList{in: p, hits: hits, cut: int64(len(hits)) == n && n < all})
+				lists = append(lists, hitList{in: p, hits: hits})
 			}
 		}
 	}
 	return lists, nil
 }
 
-// merged returns the first hits of lists, in the order of the results: each document once, and each story if the query asks for that.
+// merged returns the first hits of lists in the order of the results, without further hits of a document, or of a story if the query has
+// OnePerStory.
 func (s *search) merged(lists []hitList, limit int64) []hit {
 	var hits []hit
 	for _, l := range lists {
@@ -165,7 +160,7 @@ func (s *search) compare(a, b hit) int {
 // whole returns the totals of the branches. Meilisearch counts a document of several branches once.
 func (s *search) whole(ctx context.Context) (*findings, error) {
 	if len(s.searches) == 1 {
-		found, err := s.findIn(ctx, s.in, s.counted())
+		found, err := s.findIn(ctx, s.in, totalsOf(s.searches[0], s.facets()...))
 		if err != nil || found == nil {
 			return &findings{}, err
 		}

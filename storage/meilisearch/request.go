@@ -47,15 +47,21 @@ func phrases(tokens []string, room int) []string {
 }
 
 // counted returns a request for the exact number of the documents of the branch, without the documents.
-func counted(b branch) *upstream.SearchRequest {
-	r := b.request()
-	r.HitsPerPage = new(int64)
-	return r
+func counted(b branch) *upstream.SearchRequest { return totalsOf(b.request()) }
+
+// totalsOf returns a request for the exact number of the documents of another, and for facets, without the documents.
+func totalsOf(r *upstream.SearchRequest, facets ...string) *upstream.SearchRequest {
+	totals := *r
+	totals.HitsPerPage, totals.Facets = new(int64), facets
+	return &totals
 }
+
+// hitAttributes are the attributes of a [hit].
+var hitAttributes = names(attrID, attrPublished, attrStory, attrProminence)
 
 // request returns a request for the documents of the branch.
 func (b branch) request() *upstream.SearchRequest {
-	r := &upstream.SearchRequest{Filter: b.only.request(), AttributesToRetrieve: names(attrID, attrPublished, attrStory, attrProminence)}
+	r := &upstream.SearchRequest{Filter: b.only.request(), AttributesToRetrieve: hitAttributes}
 	if r.Query = b.text(); r.Query != "" {
 		r.MatchingStrategy = upstream.All
 		r.AttributesToSearchOn = names(stemAttributes...)

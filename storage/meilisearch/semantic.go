@@ -112,22 +112,22 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	meant := &upstream.SearchRequest{
+	byMeaning := &upstream.SearchRequest{
 		Query: words, Filter: allOf(found(s.query), allOf(conditionsOf(beside)...)).request(),
-		AttributesToRetrieve: names(attrID, attrPublished, attrStory, attrProminence), ShowRankingScore: true,
+		AttributesToRetrieve: hitAttributes, ShowRankingScore: true,
 		Hybrid: &upstream.SearchRequestHybrid{Embedder: embedderName, SemanticRatio: 1},
 	}
 	similar := float64(s.query.Semantic) / 100
-	lists, err := s.weighted(ctx, similar, meant)
+	lists, err := s.weighted(ctx, similar, byMeaning)
 	if err != nil {
 		return nil, err
 	}
 	if similar < 1 {
-		worded, err := s.weighted(ctx, 1-similar, s.pages()...)
+		byWords, err := s.weighted(ctx, 1-similar, s.pages()...)
 		if err != nil {
 			return nil, err
 		}
-		lists = append(lists, worded...)
+		lists = append(lists, byWords...)
 	}
 	f := &findings{hits: s.merged(lists, storage.MaxSemantic)}
 	if s.query.Facets { // of the items with the words: all others are similar to some degree
@@ -143,7 +143,7 @@ func (s *search) semantic(ctx context.Context) (*findings, error) {
 
 // weighted returns the hits of requests, ranked by their scores with a weight.
 func (s *search) weighted(ctx context.Context, weight float64, requests ...*upstream.SearchRequest) ([]hitList, error) {
-	lists, err := s.lists(ctx, s.in, requests, storage.MaxSemantic, storage.MaxSemantic)
+	lists, err := s.lists(ctx, s.in, requests, storage.MaxSemantic)
 	for _, l := range lists {
 		for i := range l.hits {
 			l.hits[i].rank *= weight

@@ -129,7 +129,7 @@ func TestQueue_ComparesEachItemOnce(t *testing.T) {
 	}
 }
 
-func TestDays_NewestFirst(t *testing.T) {
+func TestBegin_NewestFirst(t *testing.T) {
 	p := newPair(t, 300)
 	var last time.Time
 	for _, task := range p.queue(t, reconcile.Same, reconcile.Stale, reconcile.Missing) {
@@ -147,7 +147,7 @@ func TestDays_NewestFirst(t *testing.T) {
 	}
 }
 
-func TestDays_CountsOfBothSides(t *testing.T) {
+func TestBegin_CountsOfBothSides(t *testing.T) {
 	p := newPair(t, 100)
 	days, err := reconcile.Begin(t.Context(), p.store, p.index, time.Now())
 	if err != nil || len(days) == 0 {
